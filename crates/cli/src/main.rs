@@ -1,0 +1,3 @@
+//! The `pinnace` command.
+
+fn main() {}

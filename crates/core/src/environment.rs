@@ -1,0 +1,1 @@
+//! The variables that a task finds when it starts.

@@ -1,0 +1,15 @@
+//! The nouns and the decisions of Pinnace. Pure: no clock, no files, no network, no threads.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`plan`] | what will run: roles, steps, policies; dialect-free and serialisable |
+//! | [`text`] | a string in which secrets are named, never held |
+//! | [`origin`] | where each value of a plan comes from |
+//! | [`fidelity`] | which features of a source an engine honours |
+//! | [`environment`] | the variables that a task finds when it starts |
+
+pub mod environment;
+pub mod fidelity;
+pub mod origin;
+pub mod plan;
+pub mod text;

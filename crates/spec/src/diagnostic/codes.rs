@@ -1,0 +1,42 @@
+//! Every kind of problem. Ids are grouped: P01 text and YAML, P02 fields, P03 references,
+//! P04 templates, P05 prerequisites and plugins, P06 scheduling, P07 command line, P09 lints.
+
+use super::{Code, Severity};
+
+macro_rules! codes {
+    ($($const:ident = $id:literal $name:literal $severity:ident: $summary:literal;)*) => {
+        $(
+            #[doc = $summary]
+            pub static $const: Code =
+                Code { id: $id, name: $name, severity: Severity::$severity, summary: $summary };
+        )*
+        /// All of them, by id.
+        pub static ALL: &[&Code] = &[$(&$const),*];
+    };
+}
+
+codes! {
+    SYNTAX = "P0101" "syntax" Error: "the text is not valid YAML";
+    DUPLICATE_KEY = "P0102" "duplicate-key" Error: "a mapping has one key twice";
+    SEVERAL_DOCUMENTS = "P0103" "several-documents" Error: "the file holds more than one YAML document";
+    TAB_INDENT = "P0104" "tab-indent" Error: "a tab stands where YAML wants spaces";
+    UNKNOWN_ALIAS = "P0105" "unknown-alias" Error: "an alias has no anchor before it";
+    NOT_UTF8 = "P0106" "not-utf8" Error: "the file is not UTF-8 text";
+    TOO_LARGE = "P0107" "too-large" Error: "the file is larger than the limit";
+    TOO_DEEP = "P0108" "too-deep" Error: "the document is nested deeper than the limit";
+    TOO_MANY_NODES = "P0109" "too-many-nodes" Error: "the document has more nodes than the limit once aliases are expanded";
+    BAD_KEY = "P0110" "bad-key" Error: "a mapping key is not a plain text";
+    BAD_MERGE = "P0111" "bad-merge" Error: "a merge key does not name a mapping";
+    EMPTY_FILE = "P0112" "empty-file" Error: "the file holds no document";
+
+    UNKNOWN_KEY = "P0201" "unknown-key" Error: "a key that nothing reads";
+    MISSING_KEY = "P0202" "missing-key" Error: "a required key is missing";
+    WRONG_TYPE = "P0203" "wrong-type" Error: "a value is of the wrong type";
+    OUT_OF_RANGE = "P0204" "out-of-range" Error: "a number is outside its limits";
+    BAD_TEXT = "P0205" "bad-text" Error: "a text is not of the form its field asks for";
+    BAD_CHOICE = "P0206" "bad-choice" Error: "a value is none of those allowed";
+    TOO_FEW = "P0207" "too-few" Error: "a list or mapping has too few entries";
+    IGNORED_KEY = "P0208" "ignored-key" Warning: "a key that the protocol accepts and nothing reads";
+    UNKNOWN_DIALECT = "P0209" "unknown-dialect" Error: "the file is of no dialect that Pinnace knows";
+    MASKED_SECRETS = "P0210" "masked-secrets" Error: "the secrets were masked when the job was exported";
+}

@@ -1,0 +1,20 @@
+//! Reads job files: text → spanned document → dialect → plan, with every problem found.
+//! Pure: what lies outside the text is asked through [`library::Library`].
+//!
+//! | module | its step |
+//! | --- | --- |
+//! | [`source`] | texts and positions in them |
+//! | [`diagnostic`] | a problem as data, and its three renderings |
+//! | [`yaml`] | text → document |
+//! | [`shape`] | tables of fields: one table checks a document, makes its JSON Schema, accounts for its keys |
+//! | [`template`] | `<% … %>` |
+//! | [`library`] | what is asked of the outside |
+//! | [`openpai`] | the OpenPAI job protocol, version 2 |
+
+pub mod diagnostic;
+pub mod library;
+pub mod openpai;
+pub mod shape;
+pub mod source;
+pub mod template;
+pub mod yaml;

@@ -1,0 +1,1 @@
+//! The OpenPAI job protocol, version 2.

@@ -1,0 +1,264 @@
+//! The tree: every node has its span, every scalar its written text.
+
+use std::borrow::Cow;
+
+use crate::source::Span;
+
+/// A value of the document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node<'s> {
+    /// Where it stands. A block collection spans from its first to its last entry.
+    pub span: Span,
+    /// What it is.
+    pub value: Value<'s>,
+    /// The explicit tag, such as `!!str` (with its exclamation marks as written).
+    pub tag: Option<Cow<'s, str>>,
+    /// Where the alias stands that brought a copy of this node here.
+    pub alias: Option<Span>,
+    /// Who put this node here instead of what the file says.
+    pub replaced: Option<Box<Replaced<'s>>>,
+}
+
+/// What a flag or an override rule did to a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replaced<'s> {
+    /// The flag as typed, such as `-p batch=28`, or the rule's name.
+    pub by: String,
+    /// What stood there before, if anything did.
+    pub was: Option<Node<'s>>,
+}
+
+/// The three kinds of node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value<'s> {
+    /// A text, a number, a flag, nothing: the reader of the field decides.
+    Scalar(Scalar<'s>),
+    /// Values in order.
+    List(Vec<Node<'s>>),
+    /// Values by key.
+    Map(Map<'s>),
+}
+
+/// A scalar as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scalar<'s> {
+    /// Its text after unquoting, unescaping and folding.
+    pub text: Cow<'s, str>,
+    /// How it was written.
+    pub style: Style,
+}
+
+/// How a scalar was written. Only a plain one can be a number, a flag or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Without quotes. A missing value is a plain scalar with an empty text and an empty span.
+    Plain,
+    /// `'…'`
+    SingleQuoted,
+    /// `"…"`
+    DoubleQuoted,
+    /// `|`
+    Literal,
+    /// `>`
+    Folded,
+}
+
+/// The entries of a mapping, in the order written, keys unique; merged entries come last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Map<'s> {
+    /// The entries.
+    pub entries: Vec<Entry<'s>>,
+}
+
+/// One key and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<'s> {
+    /// The key.
+    pub key: Key<'s>,
+    /// The value.
+    pub value: Node<'s>,
+    /// The `<<` that brought it here.
+    pub merged: Option<Span>,
+}
+
+/// A key of a mapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key<'s> {
+    /// Its text.
+    pub text: Cow<'s, str>,
+    /// Where it stands, quotes included.
+    pub span: Span,
+}
+
+impl<'s> Map<'s> {
+    /// The entry of a key.
+    pub fn get(&self, key: &str) -> Option<&Entry<'s>> {
+        self.entries.iter().find(|entry| entry.key.text == key)
+    }
+}
+
+impl<'s> Node<'s> {
+    /// A node that nothing has touched.
+    pub fn new(span: Span, value: Value<'s>) -> Self {
+        Node {
+            span,
+            value,
+            tag: None,
+            alias: None,
+            replaced: None,
+        }
+    }
+
+    /// The entry of a key, if this is a mapping that has it.
+    pub fn get(&self, key: &str) -> Option<&Entry<'s>> {
+        self.as_map().and_then(|map| map.get(key))
+    }
+
+    /// The mapping, if it is one.
+    pub fn as_map(&self) -> Option<&Map<'s>> {
+        match &self.value {
+            Value::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The list, if it is one.
+    pub fn as_list(&self) -> Option<&[Node<'s>]> {
+        match &self.value {
+            Value::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// The scalar, if it is one.
+    pub fn as_scalar(&self) -> Option<&Scalar<'s>> {
+        match &self.value {
+            Value::Scalar(scalar) => Some(scalar),
+            _ => None,
+        }
+    }
+
+    /// The written text of a scalar that is not null, whatever type a field may read into it.
+    pub fn as_text(&self) -> Option<&str> {
+        self.as_scalar()
+            .filter(|_| !self.is_null())
+            .map(|scalar| &*scalar.text)
+    }
+
+    /// Whether it is a scalar that YAML's core schema takes for a text (quoted, or plain and
+    /// neither a number, a flag nor null).
+    pub fn is_string(&self) -> bool {
+        self.kind() == Kind::Text
+    }
+
+    /// The integer, if it is written as one.
+    pub fn as_integer(&self) -> Option<i128> {
+        match self.as_scalar() {
+            Some(scalar) if self.kind() == Kind::Integer => parse_integer(&scalar.text),
+            _ => None,
+        }
+    }
+
+    /// The flag, if it is written as one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.as_scalar() {
+            Some(scalar) if self.kind() == Kind::Bool => {
+                Some(scalar.text.eq_ignore_ascii_case("true"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is nothing: `~`, `null`, or no value at all.
+    pub fn is_null(&self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// What YAML's core schema takes it for.
+    pub fn kind(&self) -> Kind {
+        match &self.value {
+            Value::List(_) => Kind::List,
+            Value::Map(_) => Kind::Map,
+            Value::Scalar(scalar) => match self.tag.as_deref() {
+                Some("!!str" | "!") => Kind::Text,
+                _ if scalar.style != Style::Plain => Kind::Text,
+                _ => plain_kind(&scalar.text),
+            },
+        }
+    }
+}
+
+/// What YAML's core schema takes a node for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// A whole number; `2.0` is not one.
+    Integer,
+    /// Any other number.
+    Float,
+    /// A text.
+    Text,
+    /// A list.
+    List,
+    /// A mapping.
+    Map,
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Kind::Null => "nothing",
+            Kind::Bool => "true or false",
+            Kind::Integer => "an integer",
+            Kind::Float => "a number",
+            Kind::Text => "a text",
+            Kind::List => "a list",
+            Kind::Map => "a mapping",
+        })
+    }
+}
+
+fn plain_kind(text: &str) -> Kind {
+    match text.as_bytes().first() {
+        None => Kind::Null,
+        Some(b'~' | b'n' | b'N') if matches!(text, "~" | "null" | "Null" | "NULL") => Kind::Null,
+        Some(b't' | b'T' | b'f' | b'F')
+            if matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") =>
+        {
+            Kind::Bool
+        }
+        Some(b'0'..=b'9' | b'-' | b'+' | b'.') => number_kind(text),
+        _ => Kind::Text,
+    }
+}
+
+fn number_kind(text: &str) -> Kind {
+    if parse_integer(text).is_some() {
+        return Kind::Integer;
+    }
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return Kind::Float;
+    }
+    let numeric = unsigned
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
+    if numeric && unsigned.parse::<f64>().is_ok() {
+        Kind::Float
+    } else {
+        Kind::Text
+    }
+}
+
+fn parse_integer(text: &str) -> Option<i128> {
+    if let Some(octal) = text.strip_prefix("0o") {
+        return i128::from_str_radix(octal, 8).ok();
+    }
+    if let Some(hex) = text.strip_prefix("0x") {
+        return i128::from_str_radix(hex, 16).ok();
+    }
+    text.parse().ok()
+}
