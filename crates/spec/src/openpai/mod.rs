@@ -1,1 +1,4 @@
-//! The OpenPAI job protocol, version 2.
+//! The OpenPAI job protocol, version 2, with the whole prerequisites proposal.
+
+pub mod model;
+pub mod read;

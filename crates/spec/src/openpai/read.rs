@@ -1,0 +1,192 @@
+//! Document → model. Takes what is well-formed and leaves out the rest: the shape check has
+//! already reported it.
+
+use super::model::{
+    Deployment, DeploymentRole, Extras, Job, Kind, Name, PluginEntry, Prerequisite, Role,
+};
+use crate::yaml::{Entry, Node};
+
+/// The key of the runtime plugins in `extras`.
+pub const PLUGINS_KEY: &str = "com.microsoft.pai.runtimeplugin";
+
+/// Reads a job.
+pub fn job<'d>(root: &'d Node<'d>) -> Job<'d> {
+    let defaults = value(root, "defaults");
+    Job {
+        root,
+        name: value(root, "name").and_then(name),
+        prerequisites: prerequisites(root, None),
+        parameters: value(root, "parameters").filter(|node| node.as_map().is_some()),
+        secrets: value(root, "secrets").filter(|node| node.as_map().is_some()),
+        roles: entries(value(root, "taskRoles"))
+            .iter()
+            .filter_map(role)
+            .collect(),
+        deployments: items(value(root, "deployments"))
+            .iter()
+            .enumerate()
+            .filter_map(deployment)
+            .collect(),
+        default_deployment: defaults
+            .and_then(|defaults| value(defaults, "deployment"))
+            .and_then(name),
+        extras: value(root, "extras").map(extras).unwrap_or_default(),
+    }
+}
+
+/// Reads the prerequisites of a job, or of a marketplace item that is written like one.
+pub fn prerequisites<'d>(root: &'d Node<'d>, item: Option<&str>) -> Vec<Prerequisite<'d>> {
+    let list = items(value(root, "prerequisites")).iter().enumerate();
+    list.filter(|(_, node)| node.as_map().is_some())
+        .map(|(index, node)| prerequisite(node, format!("prerequisites[{index}]"), item))
+        .collect()
+}
+
+/// Reads one prerequisite.
+pub fn prerequisite<'d>(node: &'d Node<'d>, path: String, item: Option<&str>) -> Prerequisite<'d> {
+    Prerequisite {
+        node,
+        path,
+        item: item.map(str::to_owned),
+        name: value(node, "name").and_then(name),
+        kind: value(node, "type")
+            .and_then(Node::as_text)
+            .and_then(Kind::from_word),
+        plugin: value(node, "plugin").and_then(name),
+        ignores_failure: ignores_failure(node),
+        require: names(value(node, "require")),
+    }
+}
+
+fn role<'d>(entry: &'d Entry<'d>) -> Option<Role<'d>> {
+    let node = &entry.value;
+    node.as_map()?;
+    let completion = value(node, "completion");
+    let bound = |key| {
+        completion
+            .and_then(|node| value(node, key))
+            .and_then(integer)
+    };
+    let ports = value(node, "resourcePerInstance").and_then(|resources| value(resources, "ports"));
+    Some(Role {
+        name: Name {
+            text: &entry.key.text,
+            span: entry.key.span,
+        },
+        node,
+        instances: value(node, "instances")
+            .and_then(integer)
+            .and_then(|number| u32::try_from(number).ok())
+            .unwrap_or(1),
+        min_failed: bound("minFailedInstances"),
+        min_succeeded: bound("minSucceededInstances"),
+        task_retry_count: value(node, "taskRetryCount"),
+        prerequisites: names(value(node, "prerequisites")),
+        docker_image: value(node, "dockerImage").and_then(name),
+        data: value(node, "data").and_then(name),
+        output: value(node, "output").and_then(name),
+        script: value(node, "script").and_then(name),
+        ports: entries(ports)
+            .iter()
+            .map(|entry| {
+                (
+                    Name {
+                        text: &*entry.key.text,
+                        span: entry.key.span,
+                    },
+                    &entry.value,
+                )
+            })
+            .collect(),
+        commands: value(node, "commands").filter(|node| node.as_list().is_some()),
+    })
+}
+
+fn deployment<'d>((index, node): (usize, &'d Node<'d>)) -> Option<Deployment<'d>> {
+    node.as_map()?;
+    let role = |entry: &'d Entry<'d>| DeploymentRole {
+        name: Name {
+            text: &entry.key.text,
+            span: entry.key.span,
+        },
+        pre_commands: value(&entry.value, "preCommands").filter(|node| node.as_list().is_some()),
+        post_commands: value(&entry.value, "postCommands").filter(|node| node.as_list().is_some()),
+    };
+    Some(Deployment {
+        name: value(node, "name").and_then(name),
+        index,
+        roles: entries(value(node, "taskRoles")).iter().map(role).collect(),
+    })
+}
+
+fn extras<'d>(node: &'d Node<'d>) -> Extras<'d> {
+    let hived_key = if node.get("hivedScheduler").is_some() {
+        "hivedScheduler"
+    } else {
+        "hivedscheduler"
+    };
+    let plugins = items(value(node, PLUGINS_KEY)).iter().enumerate();
+    Extras {
+        plugins: plugins.filter_map(plugin_entry).collect(),
+        storages: value(node, "storages").filter(|node| node.as_list().is_some()),
+        gang: value(node, "gangAllocation"),
+        hived: value(node, hived_key).filter(|node| node.as_map().is_some()),
+        hived_key,
+        notification: value(node, "jobStatusChangeNotification"),
+        submit_from: value(node, "submitFrom"),
+    }
+}
+
+fn plugin_entry<'d>((index, node): (usize, &'d Node<'d>)) -> Option<PluginEntry<'d>> {
+    node.as_map()?;
+    Some(PluginEntry {
+        node,
+        index,
+        plugin: value(node, "plugin").and_then(name),
+        parameters: value(node, "parameters").filter(|node| node.as_map().is_some()),
+        ignores_failure: ignores_failure(node),
+        roles: value(node, "taskroles")
+            .filter(|node| node.as_list().is_some())
+            .map(|list| names(Some(list))),
+    })
+}
+
+fn ignores_failure(node: &Node<'_>) -> bool {
+    value(node, "failurePolicy")
+        .and_then(Node::as_text)
+        .is_some_and(|policy| policy.eq_ignore_ascii_case("ignore"))
+}
+
+/// The value of a key.
+pub fn value<'d>(node: &'d Node<'d>, key: &str) -> Option<&'d Node<'d>> {
+    node.get(key).map(|entry| &entry.value)
+}
+
+/// The entries of a mapping; none if it is missing or no mapping.
+pub fn entries<'d>(node: Option<&'d Node<'d>>) -> &'d [Entry<'d>] {
+    node.and_then(Node::as_map)
+        .map(|map| &*map.entries)
+        .unwrap_or_default()
+}
+
+/// The items of a list; none if it is missing or no list.
+pub fn items<'d>(node: Option<&'d Node<'d>>) -> &'d [Node<'d>] {
+    node.and_then(Node::as_list).unwrap_or_default()
+}
+
+/// A text with its place.
+pub fn name<'d>(node: &'d Node<'d>) -> Option<Name<'d>> {
+    node.as_text().map(|text| Name {
+        text,
+        span: node.span,
+    })
+}
+
+fn names<'d>(list: Option<&'d Node<'d>>) -> Vec<Name<'d>> {
+    items(list).iter().filter_map(name).collect()
+}
+
+fn integer(node: &Node<'_>) -> Option<i64> {
+    node.as_integer()
+        .and_then(|number| i64::try_from(number).ok())
+}
