@@ -11,12 +11,15 @@ pub struct Node<'s> {
     pub span: Span,
     /// What it is.
     pub value: Value<'s>,
-    /// The explicit tag, such as `!!str` (with its exclamation marks as written).
-    pub tag: Option<Cow<'s, str>>,
-    /// Where the alias stands that brought a copy of this node here.
-    pub alias: Option<Span>,
-    /// Who put this node here instead of what the file says.
-    pub replaced: Option<Box<Replaced<'s>>>,
+    /// What few nodes have, kept apart so that the others stay small.
+    rare: Option<Box<Rare<'s>>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Rare<'s> {
+    tag: Option<Cow<'s, str>>,
+    alias: Option<Span>,
+    replaced: Option<Replaced<'s>>,
 }
 
 /// What a flag or an override rule did to a node.
@@ -103,10 +106,38 @@ impl<'s> Node<'s> {
         Node {
             span,
             value,
-            tag: None,
-            alias: None,
-            replaced: None,
+            rare: None,
         }
+    }
+
+    /// The explicit tag, such as `!!str` (with its exclamation marks as written).
+    pub fn tag(&self) -> Option<&str> {
+        self.rare.as_deref()?.tag.as_deref()
+    }
+
+    /// Where the alias stands that brought a copy of this node here.
+    pub fn alias(&self) -> Option<Span> {
+        self.rare.as_deref()?.alias
+    }
+
+    /// Who put this node here instead of what the file says.
+    pub fn replaced(&self) -> Option<&Replaced<'s>> {
+        self.rare.as_deref()?.replaced.as_ref()
+    }
+
+    /// Gives it a tag.
+    pub fn set_tag(&mut self, tag: impl Into<Cow<'s, str>>) {
+        self.rare.get_or_insert_default().tag = Some(tag.into());
+    }
+
+    /// Says that it is the copy that an alias made.
+    pub fn set_alias(&mut self, alias: Span) {
+        self.rare.get_or_insert_default().alias = Some(alias);
+    }
+
+    /// Says who put it here.
+    pub fn set_replaced(&mut self, replaced: Replaced<'s>) {
+        self.rare.get_or_insert_default().replaced = Some(replaced);
     }
 
     /// The entry of a key, if this is a mapping that has it.
@@ -179,7 +210,7 @@ impl<'s> Node<'s> {
         match &self.value {
             Value::List(_) => Kind::List,
             Value::Map(_) => Kind::Map,
-            Value::Scalar(scalar) => match self.tag.as_deref() {
+            Value::Scalar(scalar) => match self.tag() {
                 Some("!!str" | "!") => Kind::Text,
                 _ if scalar.style != Style::Plain => Kind::Text,
                 _ => plain_kind(&scalar.text),
@@ -261,4 +292,15 @@ fn parse_integer(text: &str) -> Option<i128> {
         return i128::from_str_radix(hex, 16).ok();
     }
     text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_stay_small() {
+        assert!(size_of::<Node<'_>>() <= 56);
+        assert!(size_of::<Entry<'_>>() <= 112);
+    }
 }
