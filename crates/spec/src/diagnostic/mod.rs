@@ -1,6 +1,7 @@
 //! A problem as data.
 
 pub mod codes;
+pub mod suggest;
 
 use crate::source::Span;
 
