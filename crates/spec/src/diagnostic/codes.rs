@@ -39,4 +39,16 @@ codes! {
     IGNORED_KEY = "P0208" "ignored-key" Warning: "a key that the protocol accepts and nothing reads";
     UNKNOWN_DIALECT = "P0209" "unknown-dialect" Error: "the file is of no dialect that Pinnace knows";
     MASKED_SECRETS = "P0210" "masked-secrets" Error: "the secrets were masked when the job was exported";
+
+    UNCLOSED_TAG = "P0401" "unclosed-tag" Error: "a `<%` has no `%>`";
+    EMPTY_TAG = "P0402" "empty-tag" Error: "a tag names nothing";
+    UNSUPPORTED_TAG = "P0403" "unsupported-tag" Error: "a tag of another template language, which OpenPAI drops without a word";
+    UNKNOWN_SCOPE = "P0404" "unknown-scope" Error: "a tag starts with a name that is no scope";
+    BAD_PATH = "P0405" "bad-path" Error: "the path in a tag cannot be read";
+    NO_SCOPE = "P0406" "no-scope" Error: "a tag uses a scope that has nothing at this place";
+    MISSING_REFERENCE = "P0407" "missing-reference" Error: "a tag names a value that is not there";
+    NOT_A_VALUE = "P0408" "not-a-value" Error: "a tag names a mapping, which cannot be written into a text";
+    OUT_OF_LIST = "P0409" "out-of-list" Error: "a tag asks for an item that the list does not have";
+    INHERITED_TWICE = "P0410" "inherited-twice" Error: "a value is inherited from two prerequisites that are equally near";
+    TAG_IN_VALUE = "P0411" "tag-in-value" Warning: "the value that a tag takes holds a tag, which stays as it is";
 }

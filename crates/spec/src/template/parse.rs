@@ -1,0 +1,202 @@
+//! Finds the tags of a text.
+
+use std::ops::Range;
+
+use super::path::{Scope, Segment, read_path};
+use super::{Fault, Problem};
+use crate::diagnostic::suggest;
+
+const OPEN: &str = "<%";
+const CLOSE: &str = "%>";
+
+/// A text cut into literals and tags.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template<'t> {
+    /// The text.
+    pub text: &'t str,
+    /// Its parts; together they are the whole text, and none is empty.
+    pub parts: Vec<Part<'t>>,
+    /// What is wrong with it, whatever the values are.
+    pub problems: Vec<Problem>,
+    /// How many `<%` there are, good or bad.
+    pub tag_count: usize,
+}
+
+/// A part of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part<'t> {
+    /// Bytes to take as they are. A tag that cannot be read is one too.
+    Literal(Range<usize>),
+    /// A tag.
+    Tag(Tag<'t>),
+}
+
+/// A tag that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tag<'t> {
+    /// Which tag of the text, from 0; those that cannot be read count as well.
+    pub index: usize,
+    /// Its bytes in the text, `<%` and `%>` included.
+    pub range: Range<usize>,
+    /// What stands in it, trimmed.
+    pub written: &'t str,
+    /// The name before the first dot or bracket.
+    pub first: Segment<'t>,
+    /// The scope of that name, if it is one.
+    pub scope: Option<Scope>,
+    /// The steps from there.
+    pub path: Vec<Segment<'t>>,
+}
+
+/// What other template languages have. Upstream drops such tags without a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mustache {
+    /// `<%# x %>`.
+    Section,
+    /// `<%^ x %>`.
+    Inverted,
+    /// `<%/ x %>`.
+    SectionEnd,
+    /// `<%> x %>`.
+    Partial,
+    /// `<%& x %>`.
+    Unescaped,
+    /// `<%{ x }%>`.
+    Triple,
+    /// `<%= a b =%>`.
+    Delimiters,
+    /// `<%! x %>`.
+    Comment,
+}
+
+impl Mustache {
+    fn read(inside: &str) -> Option<Mustache> {
+        Some(match inside.chars().next()? {
+            '#' => Mustache::Section,
+            '^' => Mustache::Inverted,
+            '/' => Mustache::SectionEnd,
+            '>' => Mustache::Partial,
+            '&' => Mustache::Unescaped,
+            '{' => Mustache::Triple,
+            '=' => Mustache::Delimiters,
+            '!' => Mustache::Comment,
+            _ => return None,
+        })
+    }
+}
+
+impl<'t> Template<'t> {
+    /// The tags that can be read.
+    pub fn tags(&self) -> impl Iterator<Item = &Tag<'t>> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Tag(tag) => Some(tag),
+            Part::Literal(_) => None,
+        })
+    }
+}
+
+/// Cuts a text into literals and tags.
+pub fn parse(text: &str) -> Template<'_> {
+    let mut template = Template {
+        text,
+        parts: Vec::new(),
+        problems: Vec::new(),
+        tag_count: 0,
+    };
+    let mut literal_start = 0;
+    for (index, found) in spans(text).enumerate() {
+        template.tag_count = index + 1;
+        let mut blame = |range: Range<usize>, fault| {
+            template.problems.push(Problem {
+                tag: index,
+                range,
+                fault,
+                kept: false,
+            });
+        };
+        if !found.closed {
+            blame(
+                found.range.start..found.range.start + OPEN.len(),
+                Fault::Unclosed,
+            );
+            continue;
+        }
+        match read_tag(text, index, found.range.clone()) {
+            Ok(tag) => {
+                if tag.scope.is_none() {
+                    blame(found.range.clone(), unknown_scope(&tag.first));
+                }
+                push_literal(&mut template.parts, literal_start..found.range.start);
+                literal_start = found.range.end;
+                template.parts.push(Part::Tag(tag));
+            }
+            Err(fault) => blame(found.range, fault),
+        }
+    }
+    push_literal(&mut template.parts, literal_start..text.len());
+    template
+}
+
+fn push_literal(parts: &mut Vec<Part<'_>>, range: Range<usize>) {
+    if !range.is_empty() {
+        parts.push(Part::Literal(range));
+    }
+}
+
+/// The bytes of something that starts with `<%`.
+pub(super) struct Found {
+    /// Up to `%>`; if that is missing, up to the next `<%` or the end.
+    pub range: Range<usize>,
+    /// Whether there is a `%>`.
+    pub closed: bool,
+}
+
+/// All `<%` of a text in order. One that meets the next `<%` before a `%>` was never closed.
+pub(super) fn spans(text: &str) -> impl Iterator<Item = Found> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text.get(at..)?.find(OPEN)?;
+        let inside = start + OPEN.len();
+        let rest = text.get(inside..)?;
+        let next = rest.find(OPEN).map_or(text.len(), |offset| inside + offset);
+        let close = text.get(inside..next)?.find(CLOSE);
+        at = close.map_or(next, |offset| inside + offset + CLOSE.len());
+        Some(Found {
+            range: start..at,
+            closed: close.is_some(),
+        })
+    })
+}
+
+fn read_tag(text: &str, index: usize, range: Range<usize>) -> Result<Tag<'_>, Fault> {
+    let (start, end) = (range.start + OPEN.len(), range.end - CLOSE.len());
+    let inside = text.get(start..end).unwrap_or_default();
+    let written = inside.trim();
+    if written.is_empty() {
+        return Err(Fault::Empty);
+    }
+    if let Some(mustache) = Mustache::read(written) {
+        return Err(Fault::Unsupported(mustache));
+    }
+    let (first, path) = read_path(text, start..end).map_err(Fault::BadPath)?;
+    Ok(Tag {
+        index,
+        range,
+        written,
+        scope: Scope::read(first.key),
+        first,
+        path,
+    })
+}
+
+fn unknown_scope(name: &Segment<'_>) -> Fault {
+    let bare = |name: &str| name.trim_start_matches('$').to_lowercase();
+    let meant = Scope::ALL
+        .into_iter()
+        .find(|scope| bare(scope.name()) == bare(name.key))
+        .or_else(|| suggest::closest(name.key, Scope::ALL.map(Scope::name)).and_then(Scope::read));
+    Fault::UnknownScope {
+        written: name.key.to_owned(),
+        meant: meant.map(|scope| (scope, name.range.clone())),
+    }
+}

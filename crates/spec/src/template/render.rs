@@ -1,0 +1,455 @@
+//! Puts values in the place of tags.
+
+use std::ops::Range;
+
+use pinnace_core::text::{Piece, SecretName, Text};
+
+use super::parse::{Part, Tag, Template};
+use super::path::{Scope, Segment, dotted, is_index};
+use super::{Fault, Problem};
+use crate::diagnostic::suggest;
+use crate::yaml::{Node, Value};
+
+/// So many keys are named when none is near enough to be suggested.
+const KEYS_SHOWN: usize = 8;
+
+/// Where the tags of one text find their values.
+#[derive(Clone, Copy, Default)]
+pub struct Scopes<'d, 's> {
+    /// The job's `parameters`.
+    pub parameters: Option<&'d Node<'s>>,
+    /// The job's `secrets`; only their names reach the rendered text.
+    pub secrets: Option<&'d Node<'s>>,
+    /// The prerequisite that the role names as `data`.
+    pub data: Option<&'d Node<'s>>,
+    /// The prerequisite that the role names as `script`.
+    pub script: Option<&'d Node<'s>>,
+    /// The prerequisite that the role names as `output`.
+    pub output: Option<&'d Node<'s>>,
+    /// The prerequisite in which the text stands.
+    pub this: Option<&'d dyn This<'d, 's>>,
+    /// Keep tags that find nothing, as upstream does.
+    pub compat: bool,
+}
+
+impl std::fmt::Debug for Scopes<'_, '_> {
+    /// Tells only which scopes there are: the values may be secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let there = Scope::ALL.into_iter().filter(|scope| match scope {
+            Scope::This => self.this.is_some(),
+            other => self.node(*other).is_some(),
+        });
+        f.debug_set().entries(there.map(Scope::name)).finish()
+    }
+}
+
+/// A prerequisite and what it inherits from those that it requires.
+pub trait This<'d, 's> {
+    /// Looks a key up: its own first, then the nearest required prerequisite that has it.
+    fn find(&self, key: &str) -> Lookup<'d, 's>;
+
+    /// The keys that can be found, its own and inherited ones, for suggestions.
+    fn keys(&self) -> Vec<&'d str>;
+}
+
+/// The answer of [`This::find`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lookup<'d, 's> {
+    /// The prerequisite itself has it.
+    Own(&'d Node<'s>),
+    /// A required prerequisite has it.
+    Inherited {
+        /// The value.
+        node: &'d Node<'s>,
+        /// The name of the prerequisite that has it.
+        from: &'d str,
+    },
+    /// Several that are equally near have it, with different values.
+    Conflict(Vec<&'d str>),
+    /// None has it.
+    Missing,
+}
+
+/// A value that a tag took.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Use<'d, 's> {
+    /// Which tag of the text.
+    pub tag: usize,
+    /// The tag's bytes in the text.
+    pub range: Range<usize>,
+    /// Where it looked.
+    pub scope: Scope,
+    /// The path below the scope, such as `uri.0`; for `this`, without `parameters`.
+    pub path: String,
+    /// The value. Below `secrets` it must not be shown.
+    pub node: &'d Node<'s>,
+    /// The required prerequisite that has the value.
+    pub from: Option<&'d str>,
+}
+
+impl std::fmt::Debug for Use<'_, '_> {
+    /// Leaves the value out: it may be secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Use")
+            .field("tag", &self.tag)
+            .field("scope", &self.scope)
+            .field("path", &self.path)
+            .field("from", &self.from)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What became of a template.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered<'d, 's> {
+    /// The text with values in it; secrets are named.
+    pub text: Text,
+    /// The values that were taken, in the order of the tags.
+    pub uses: Vec<Use<'d, 's>>,
+    /// What is wrong, in the order of the tags. A tag that is wrong stands in `text` as written.
+    pub problems: Vec<Problem>,
+}
+
+/// Puts values in the place of tags.
+pub fn render<'d, 's>(template: &Template<'_>, scopes: &Scopes<'d, 's>) -> Rendered<'d, 's> {
+    let mut rendered = Rendered {
+        problems: template.problems.clone(),
+        ..Rendered::default()
+    };
+    for problem in &mut rendered.problems {
+        problem.kept = scopes.compat && matches!(problem.fault, Fault::UnknownScope { .. });
+    }
+    for part in &template.parts {
+        match part {
+            Part::Literal(range) => {
+                let literal = template.text.get(range.clone()).unwrap_or_default();
+                rendered.text.push_literal(literal);
+            }
+            Part::Tag(tag) => render_tag(tag, template.text, scopes, &mut rendered),
+        }
+    }
+    rendered.problems.sort_by_key(|problem| problem.tag);
+    rendered
+}
+
+fn render_tag<'d, 's>(
+    tag: &Tag<'_>,
+    text: &str,
+    scopes: &Scopes<'d, 's>,
+    rendered: &mut Rendered<'d, 's>,
+) {
+    let outcome = tag.scope.map(|scope| {
+        let found = scopes.find(scope, &tag.path)?;
+        let value = value_text(scope, &found)?;
+        Ok((scope, found, value))
+    });
+    match outcome {
+        Some(Ok((scope, found, value))) => {
+            let path = found.path();
+            if scope != Scope::Secrets && value.as_literal().is_some_and(|text| text.contains("<%"))
+            {
+                rendered.problems.push(Problem {
+                    tag: tag.index,
+                    range: tag.range.clone(),
+                    fault: Fault::TagInValue {
+                        path: format!("{scope}.{path}"),
+                    },
+                    kept: false,
+                });
+            }
+            append(&mut rendered.text, &value);
+            rendered.uses.push(Use {
+                tag: tag.index,
+                range: tag.range.clone(),
+                scope,
+                path,
+                node: found.node,
+                from: found.from,
+            });
+        }
+        Some(Err(fault)) => {
+            let kept = scopes.compat && kept_upstream(&fault);
+            rendered.text.push_literal(&as_kept(tag, text, kept));
+            rendered.problems.push(Problem {
+                tag: tag.index,
+                range: tag.range.clone(),
+                fault,
+                kept,
+            });
+        }
+        None => rendered
+            .text
+            .push_literal(&as_kept(tag, text, scopes.compat)),
+    }
+}
+
+fn append(text: &mut Text, more: &Text) {
+    for piece in more.pieces() {
+        match piece {
+            Piece::Literal(literal) => text.push_literal(literal),
+            Piece::Secret { secret } => text.push_secret(secret.clone()),
+        }
+    }
+}
+
+/// Upstream keeps a tag that finds nothing and turns everything else into some text.
+fn kept_upstream(fault: &Fault) -> bool {
+    matches!(
+        fault,
+        Fault::NoScope(_)
+            | Fault::Missing { .. }
+            | Fault::Null { .. }
+            | Fault::OutOfRange { .. }
+            | Fault::NotAnIndex { .. }
+            | Fault::NoParts { .. }
+    )
+}
+
+/// A tag that stays: as written, or in the form in which upstream puts it back.
+fn as_kept(tag: &Tag<'_>, text: &str, like_upstream: bool) -> String {
+    if !like_upstream {
+        return text.get(tag.range.clone()).unwrap_or_default().to_owned();
+    }
+    let mut name = String::new();
+    let mut rest = tag.written;
+    while let Some(open) = rest.find('[') {
+        name.push_str(&rest[..open]);
+        let inside = &rest[open + 1..];
+        match inside.find(']') {
+            Some(close) if is_index(&inside[..close]) => {
+                name.push('.');
+                name.push_str(&inside[..close]);
+                rest = &inside[close + 1..];
+            }
+            _ => {
+                name.push('[');
+                rest = inside;
+            }
+        }
+    }
+    name.push_str(rest);
+    format!("<% {name} %>")
+}
+
+/// A node and how it was reached.
+struct Found<'d, 's> {
+    node: &'d Node<'s>,
+    keys: Vec<String>,
+    from: Option<&'d str>,
+    /// The list's length was asked for, not the list.
+    length: bool,
+}
+
+impl Found<'_, '_> {
+    fn path(&self) -> String {
+        dotted(self.keys.iter().map(String::as_str))
+    }
+}
+
+impl<'d, 's> Scopes<'d, 's> {
+    fn node(&self, scope: Scope) -> Option<&'d Node<'s>> {
+        match scope {
+            Scope::Parameters => self.parameters,
+            Scope::Secrets => self.secrets,
+            Scope::Data => self.data,
+            Scope::Script => self.script,
+            Scope::Output => self.output,
+            Scope::This => None,
+        }
+    }
+
+    fn find(&self, scope: Scope, path: &[Segment<'_>]) -> Result<Found<'d, 's>, Fault> {
+        if scope == Scope::This {
+            return self.find_this(path);
+        }
+        let node = self.node(scope).ok_or(Fault::NoScope(scope))?;
+        let start = Found {
+            node,
+            keys: Vec::new(),
+            from: None,
+            length: false,
+        };
+        walk(scope, start, path)
+    }
+
+    /// `this.parameters.x` is another way to write `this.x`, unless the prerequisite really has
+    /// `parameters` with an `x` in it; and `this.x` finds that one too.
+    fn find_this(&self, path: &[Segment<'_>]) -> Result<Found<'d, 's>, Fault> {
+        let this = self.this.ok_or(Fault::NoScope(Scope::This))?;
+        let Some((first, behind)) = path.split_first() else {
+            return Err(Fault::Mapping {
+                path: Scope::This.name().to_owned(),
+                keys: some_keys(this.keys()),
+            });
+        };
+        let (wanted, behind) = match behind.split_first() {
+            Some((second, behind)) if first.key == "parameters" => (second, behind),
+            _ => (first, behind),
+        };
+        let (node, from) = look_up(this, wanted)?;
+        let start = Found {
+            node,
+            keys: vec![wanted.key.to_owned()],
+            from,
+            length: false,
+        };
+        walk(Scope::This, start, behind)
+    }
+}
+
+fn look_up<'d, 's>(
+    this: &dyn This<'d, 's>,
+    wanted: &Segment<'_>,
+) -> Result<(&'d Node<'s>, Option<&'d str>), Fault> {
+    let inside_parameters = |node: &'d Node<'s>| node.get(wanted.key).map(|entry| &entry.value);
+    let direct = this.find(wanted.key);
+    if let Lookup::Own(node) = direct {
+        return Ok((node, None));
+    }
+    let parameters = this.find("parameters");
+    if let Lookup::Own(parameters) = parameters
+        && let Some(node) = inside_parameters(parameters)
+    {
+        return Ok((node, None));
+    }
+    match direct {
+        Lookup::Own(node) => return Ok((node, None)),
+        Lookup::Inherited { node, from } => return Ok((node, Some(from))),
+        Lookup::Conflict(owners) => {
+            return Err(Fault::Conflict {
+                key: wanted.key.to_owned(),
+                owners: owners.into_iter().map(str::to_owned).collect(),
+            });
+        }
+        Lookup::Missing => {}
+    }
+    if let Lookup::Inherited { node, from } = parameters
+        && let Some(node) = inside_parameters(node)
+    {
+        return Ok((node, Some(from)));
+    }
+    Err(missing(Scope::This.name().to_owned(), wanted, &this.keys()))
+}
+
+fn walk<'d, 's>(
+    scope: Scope,
+    mut found: Found<'d, 's>,
+    path: &[Segment<'_>],
+) -> Result<Found<'d, 's>, Fault> {
+    for segment in path {
+        let here = || full_path(scope, &found.keys);
+        if found.length {
+            return Err(Fault::NoParts {
+                path: here(),
+                key: segment.key.to_owned(),
+            });
+        }
+        match &found.node.value {
+            Value::Map(map) => {
+                let Some(entry) = map.get(segment.key) else {
+                    let keys: Vec<&str> =
+                        map.entries.iter().map(|entry| &*entry.key.text).collect();
+                    return Err(missing(here(), segment, &keys));
+                };
+                found.node = &entry.value;
+            }
+            Value::List(_) if segment.key == "length" => found.length = true,
+            Value::List(_) if !is_index(segment.key) => {
+                return Err(Fault::NotAnIndex {
+                    path: here(),
+                    key: segment.key.to_owned(),
+                });
+            }
+            Value::List(items) => {
+                let item = segment
+                    .key
+                    .parse()
+                    .ok()
+                    .and_then(|index: usize| items.get(index));
+                found.node = item.ok_or_else(|| Fault::OutOfRange {
+                    path: here(),
+                    index: segment.key.to_owned(),
+                    length: items.len(),
+                })?;
+            }
+            Value::Scalar(_) if found.node.is_null() => return Err(Fault::Null { path: here() }),
+            Value::Scalar(_) => {
+                return Err(Fault::NoParts {
+                    path: here(),
+                    key: segment.key.to_owned(),
+                });
+            }
+        }
+        found.keys.push(segment.key.to_owned());
+    }
+    Ok(found)
+}
+
+fn full_path(scope: Scope, keys: &[String]) -> String {
+    dotted(std::iter::once(scope.name()).chain(keys.iter().map(String::as_str)))
+}
+
+fn missing(within: String, segment: &Segment<'_>, keys: &[&str]) -> Fault {
+    Fault::Missing {
+        within,
+        key: segment.key.to_owned(),
+        meant: suggest::closest(segment.key, keys.iter().copied()).map(str::to_owned),
+        range: segment.range.clone(),
+        keys: some_keys(keys.iter().copied()),
+    }
+}
+
+fn some_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> Vec<String> {
+    keys.into_iter()
+        .take(KEYS_SHOWN)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The value as text: scalars as written, lists joined with commas, secrets by name.
+fn value_text(scope: Scope, found: &Found<'_, '_>) -> Result<Text, Fault> {
+    if found.length {
+        let length = found.node.as_list().map_or(0, <[_]>::len);
+        return Ok(Text::from(length.to_string()));
+    }
+    if found.node.is_null() {
+        return Err(Fault::Null {
+            path: full_path(scope, &found.keys),
+        });
+    }
+    let mut text = Text::default();
+    push_value(scope, found.node, &mut found.keys.clone(), &mut text)?;
+    Ok(text)
+}
+
+fn push_value(
+    scope: Scope,
+    node: &Node<'_>,
+    keys: &mut Vec<String>,
+    text: &mut Text,
+) -> Result<(), Fault> {
+    match &node.value {
+        Value::Scalar(_) if node.is_null() => {}
+        Value::Scalar(_) if scope == Scope::Secrets => {
+            text.push_secret(SecretName(dotted(keys.iter().map(String::as_str))));
+        }
+        Value::Scalar(scalar) => text.push_literal(&scalar.text),
+        Value::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    text.push_literal(",");
+                }
+                keys.push(index.to_string());
+                push_value(scope, item, keys, text)?;
+                keys.pop();
+            }
+        }
+        Value::Map(map) => {
+            return Err(Fault::Mapping {
+                path: full_path(scope, keys),
+                keys: some_keys(map.entries.iter().map(|entry| &*entry.key.text)),
+            });
+        }
+    }
+    Ok(())
+}
