@@ -198,16 +198,16 @@ pub fn dotted<'k>(keys: impl IntoIterator<Item = &'k str>) -> String {
 }
 
 /// Every value below the job's `secrets` with the name by which a rendered text calls it.
-pub fn secret_leaves<'d, 's>(secrets: &'d Node<'s>) -> Vec<(SecretName, &'d Node<'s>)> {
+pub fn secret_leaves<'d>(secrets: &'d Node<'d>) -> Vec<(SecretName, &'d Node<'d>)> {
     let mut leaves = Vec::new();
     collect_leaves(secrets, &mut Vec::new(), &mut leaves);
     leaves
 }
 
-fn collect_leaves<'d, 's>(
-    node: &'d Node<'s>,
+fn collect_leaves<'d>(
+    node: &'d Node<'d>,
     path: &mut Vec<String>,
-    leaves: &mut Vec<(SecretName, &'d Node<'s>)>,
+    leaves: &mut Vec<(SecretName, &'d Node<'d>)>,
 ) {
     match &node.value {
         Value::Scalar(_) => {

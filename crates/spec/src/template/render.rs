@@ -15,19 +15,19 @@ const KEYS_SHOWN: usize = 8;
 
 /// Where the tags of one text find their values.
 #[derive(Clone, Copy, Default)]
-pub struct Scopes<'d, 's> {
+pub struct Scopes<'t, 'd> {
     /// The job's `parameters`.
-    pub parameters: Option<&'d Node<'s>>,
+    pub parameters: Option<&'d Node<'d>>,
     /// The job's `secrets`; only their names reach the rendered text.
-    pub secrets: Option<&'d Node<'s>>,
+    pub secrets: Option<&'d Node<'d>>,
     /// The prerequisite that the role names as `data`.
-    pub data: Option<&'d Node<'s>>,
+    pub data: Option<&'d Node<'d>>,
     /// The prerequisite that the role names as `script`.
-    pub script: Option<&'d Node<'s>>,
+    pub script: Option<&'d Node<'d>>,
     /// The prerequisite that the role names as `output`.
-    pub output: Option<&'d Node<'s>>,
+    pub output: Option<&'d Node<'d>>,
     /// The prerequisite in which the text stands.
-    pub this: Option<&'d dyn This<'d, 's>>,
+    pub this: Option<&'t dyn This<'d>>,
     /// Keep tags that find nothing, as upstream does.
     pub compat: bool,
 }
@@ -44,9 +44,9 @@ impl std::fmt::Debug for Scopes<'_, '_> {
 }
 
 /// A prerequisite and what it inherits from those that it requires.
-pub trait This<'d, 's> {
+pub trait This<'d> {
     /// Looks a key up: its own first, then the nearest required prerequisite that has it.
-    fn find(&self, key: &str) -> Lookup<'d, 's>;
+    fn find(&self, key: &str) -> Lookup<'d>;
 
     /// The keys that can be found, its own and inherited ones, for suggestions.
     fn keys(&self) -> Vec<&'d str>;
@@ -54,13 +54,13 @@ pub trait This<'d, 's> {
 
 /// The answer of [`This::find`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lookup<'d, 's> {
+pub enum Lookup<'d> {
     /// The prerequisite itself has it.
-    Own(&'d Node<'s>),
+    Own(&'d Node<'d>),
     /// A required prerequisite has it.
     Inherited {
         /// The value.
-        node: &'d Node<'s>,
+        node: &'d Node<'d>,
         /// The name of the prerequisite that has it.
         from: &'d str,
     },
@@ -72,7 +72,7 @@ pub enum Lookup<'d, 's> {
 
 /// A value that a tag took.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Use<'d, 's> {
+pub struct Use<'d> {
     /// Which tag of the text.
     pub tag: usize,
     /// The tag's bytes in the text.
@@ -82,12 +82,12 @@ pub struct Use<'d, 's> {
     /// The path below the scope, such as `uri.0`; for `this`, without `parameters`.
     pub path: String,
     /// The value. Below `secrets` it must not be shown.
-    pub node: &'d Node<'s>,
+    pub node: &'d Node<'d>,
     /// The required prerequisite that has the value.
     pub from: Option<&'d str>,
 }
 
-impl std::fmt::Debug for Use<'_, '_> {
+impl std::fmt::Debug for Use<'_> {
     /// Leaves the value out: it may be secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Use")
@@ -101,17 +101,17 @@ impl std::fmt::Debug for Use<'_, '_> {
 
 /// What became of a template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rendered<'d, 's> {
+pub struct Rendered<'d> {
     /// The text with values in it; secrets are named.
     pub text: Text,
     /// The values that were taken, in the order of the tags.
-    pub uses: Vec<Use<'d, 's>>,
+    pub uses: Vec<Use<'d>>,
     /// What is wrong, in the order of the tags. A tag that is wrong stands in `text` as written.
     pub problems: Vec<Problem>,
 }
 
 /// Puts values in the place of tags.
-pub fn render<'d, 's>(template: &Template<'_>, scopes: &Scopes<'d, 's>) -> Rendered<'d, 's> {
+pub fn render<'d>(template: &Template<'_>, scopes: &Scopes<'_, 'd>) -> Rendered<'d> {
     let mut rendered = Rendered {
         problems: template.problems.clone(),
         ..Rendered::default()
@@ -132,12 +132,7 @@ pub fn render<'d, 's>(template: &Template<'_>, scopes: &Scopes<'d, 's>) -> Rende
     rendered
 }
 
-fn render_tag<'d, 's>(
-    tag: &Tag<'_>,
-    text: &str,
-    scopes: &Scopes<'d, 's>,
-    rendered: &mut Rendered<'d, 's>,
-) {
+fn render_tag<'d>(tag: &Tag<'_>, text: &str, scopes: &Scopes<'_, 'd>, rendered: &mut Rendered<'d>) {
     let outcome = tag.scope.map(|scope| {
         let found = scopes.find(scope, &tag.path)?;
         let value = value_text(scope, &found)?;
@@ -232,22 +227,22 @@ fn as_kept(tag: &Tag<'_>, text: &str, like_upstream: bool) -> String {
 }
 
 /// A node and how it was reached.
-struct Found<'d, 's> {
-    node: &'d Node<'s>,
+struct Found<'d> {
+    node: &'d Node<'d>,
     keys: Vec<String>,
     from: Option<&'d str>,
     /// The list's length was asked for, not the list.
     length: bool,
 }
 
-impl Found<'_, '_> {
+impl Found<'_> {
     fn path(&self) -> String {
         dotted(self.keys.iter().map(String::as_str))
     }
 }
 
-impl<'d, 's> Scopes<'d, 's> {
-    fn node(&self, scope: Scope) -> Option<&'d Node<'s>> {
+impl<'d> Scopes<'_, 'd> {
+    fn node(&self, scope: Scope) -> Option<&'d Node<'d>> {
         match scope {
             Scope::Parameters => self.parameters,
             Scope::Secrets => self.secrets,
@@ -258,7 +253,7 @@ impl<'d, 's> Scopes<'d, 's> {
         }
     }
 
-    fn find(&self, scope: Scope, path: &[Segment<'_>]) -> Result<Found<'d, 's>, Fault> {
+    fn find(&self, scope: Scope, path: &[Segment<'_>]) -> Result<Found<'d>, Fault> {
         if scope == Scope::This {
             return self.find_this(path);
         }
@@ -274,7 +269,7 @@ impl<'d, 's> Scopes<'d, 's> {
 
     /// `this.parameters.x` is another way to write `this.x`, unless the prerequisite really has
     /// `parameters` with an `x` in it; and `this.x` finds that one too.
-    fn find_this(&self, path: &[Segment<'_>]) -> Result<Found<'d, 's>, Fault> {
+    fn find_this(&self, path: &[Segment<'_>]) -> Result<Found<'d>, Fault> {
         let this = self.this.ok_or(Fault::NoScope(Scope::This))?;
         let Some((first, behind)) = path.split_first() else {
             return Err(Fault::Mapping {
@@ -297,11 +292,11 @@ impl<'d, 's> Scopes<'d, 's> {
     }
 }
 
-fn look_up<'d, 's>(
-    this: &dyn This<'d, 's>,
+fn look_up<'d>(
+    this: &dyn This<'d>,
     wanted: &Segment<'_>,
-) -> Result<(&'d Node<'s>, Option<&'d str>), Fault> {
-    let inside_parameters = |node: &'d Node<'s>| node.get(wanted.key).map(|entry| &entry.value);
+) -> Result<(&'d Node<'d>, Option<&'d str>), Fault> {
+    let inside_parameters = |node: &'d Node<'d>| node.get(wanted.key).map(|entry| &entry.value);
     let direct = this.find(wanted.key);
     if let Lookup::Own(node) = direct {
         return Ok((node, None));
@@ -331,11 +326,7 @@ fn look_up<'d, 's>(
     Err(missing(Scope::This.name().to_owned(), wanted, &this.keys()))
 }
 
-fn walk<'d, 's>(
-    scope: Scope,
-    mut found: Found<'d, 's>,
-    path: &[Segment<'_>],
-) -> Result<Found<'d, 's>, Fault> {
+fn walk<'d>(scope: Scope, mut found: Found<'d>, path: &[Segment<'_>]) -> Result<Found<'d>, Fault> {
     for segment in path {
         let here = || full_path(scope, &found.keys);
         if found.length {
@@ -407,7 +398,7 @@ fn some_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> Vec<String> {
 }
 
 /// The value as text: scalars as written, lists joined with commas, secrets by name.
-fn value_text(scope: Scope, found: &Found<'_, '_>) -> Result<Text, Fault> {
+fn value_text(scope: Scope, found: &Found<'_>) -> Result<Text, Fault> {
     if found.length {
         let length = found.node.as_list().map_or(0, <[_]>::len);
         return Ok(Text::from(length.to_string()));
