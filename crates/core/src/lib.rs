@@ -7,9 +7,13 @@
 //! | [`origin`] | where each value of a plan comes from |
 //! | [`fidelity`] | which features of a source an engine honours |
 //! | [`environment`] | the variables that a task finds when it starts |
+//! | [`script`] | a task's script, for a shell |
+//! | [`words`] | policies in words |
 
 pub mod environment;
 pub mod fidelity;
 pub mod origin;
 pub mod plan;
+pub mod script;
 pub mod text;
+pub mod words;
