@@ -3,6 +3,13 @@
 
 use super::{Code, Severity};
 
+/// The code of an id or a name.
+pub fn find(word: &str) -> Option<&'static Code> {
+    ALL.iter()
+        .copied()
+        .find(|code| code.id.eq_ignore_ascii_case(word) || code.name == word)
+}
+
 macro_rules! codes {
     ($($const:ident = $id:literal $name:literal $severity:ident: $summary:literal;)*) => {
         $(
@@ -51,4 +58,6 @@ codes! {
     OUT_OF_LIST = "P0409" "out-of-list" Error: "a tag asks for an item that the list does not have";
     INHERITED_TWICE = "P0410" "inherited-twice" Error: "a value is inherited from two prerequisites that are equally near";
     TAG_IN_VALUE = "P0411" "tag-in-value" Warning: "the value that a tag takes holds a tag, which stays as it is";
+
+    BAD_ALLOW = "P0990" "bad-allow" Warning: "an `allow` names no warning that Pinnace knows";
 }

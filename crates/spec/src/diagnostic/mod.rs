@@ -1,7 +1,12 @@
-//! A problem as data.
+//! A problem as data, and what becomes of all problems of a run.
 
 pub mod codes;
+mod collect;
+mod levels;
 pub mod suggest;
+
+pub use collect::{Counts, Diagnostics};
+pub use levels::{Allowed, Levels};
 
 use crate::source::Span;
 
@@ -132,39 +137,9 @@ impl Diagnostic {
                 self.fix = Some(Fix {
                     title: title.into(),
                     edits: vec![edit],
-                })
+                });
             }
         }
         self
-    }
-}
-
-/// The problems of one run.
-#[derive(Debug, Default)]
-pub struct Diagnostics {
-    list: Vec<Diagnostic>,
-}
-
-impl Diagnostics {
-    /// Adds one.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.list.push(diagnostic);
-    }
-
-    /// Whether any of them is an error.
-    pub fn has_errors(&self) -> bool {
-        self.list
-            .iter()
-            .any(|diagnostic| diagnostic.severity == Severity::Error)
-    }
-
-    /// As they were added.
-    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.list.iter()
-    }
-
-    /// Takes over those of another run.
-    pub fn extend(&mut self, other: Diagnostics) {
-        self.list.extend(other.list);
     }
 }

@@ -62,13 +62,11 @@ impl Letters {
             .filter(|char| !matches!(char, '_' | '-'))
             .flat_map(char::to_lowercase);
         for char in folded {
-            match letters.chars.get_mut(letters.count) {
-                Some(slot) => *slot = char,
-                None => {
-                    letters.too_long = true;
-                    break;
-                }
-            }
+            let Some(slot) = letters.chars.get_mut(letters.count) else {
+                letters.too_long = true;
+                break;
+            };
+            *slot = char;
             letters.count += 1;
         }
         letters
