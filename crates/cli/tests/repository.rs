@@ -1,0 +1,94 @@
+//! Checks of the repository itself: what a reviewer would otherwise have to remember.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every dependency is paid for on purpose: a commit that adds packages raises this number.
+const MOST_PACKAGES: usize = 140;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All files below a folder whose names end so, hidden and built ones left out.
+fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !name.starts_with('.') && !matches!(&*name, "target" | "node_modules") {
+                files(&path, ending, found);
+            }
+        } else if name.ends_with(ending) {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_lock_file_stays_below_its_cap() {
+    let packages = read("Cargo.lock").matches("[[package]]").count();
+    assert!(
+        packages <= MOST_PACKAGES,
+        "{packages} packages in Cargo.lock; raise MOST_PACKAGES from {MOST_PACKAGES} if each is worth it"
+    );
+}
+
+#[test]
+fn both_pure_crates_have_the_same_fence() {
+    assert_eq!(
+        read("crates/core/clippy.toml"),
+        read("crates/spec/clippy.toml")
+    );
+}
+
+#[test]
+fn no_source_of_a_pure_crate_opens_the_fence() {
+    let mut sources = Vec::new();
+    for name in ["core", "spec"] {
+        files(
+            &root().join("crates").join(name).join("src"),
+            ".rs",
+            &mut sources,
+        );
+    }
+    assert!(!sources.is_empty());
+    for path in sources {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(
+            !text.contains("clippy::disallowed_"),
+            "{} allows what the fence forbids",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn links_in_the_documents_lead_somewhere() {
+    let mut documents = Vec::new();
+    files(&root(), ".md", &mut documents);
+    let mut broken = Vec::new();
+    for path in documents {
+        let text = fs::read_to_string(&path).unwrap();
+        for target in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
+            let file = target.split('#').next().unwrap_or_default();
+            let outside =
+                file.is_empty() || file.contains("://") || file.contains(char::is_whitespace);
+            if !outside && !path.parent().unwrap().join(file).exists() {
+                broken.push(format!("{}: {target}", path.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
