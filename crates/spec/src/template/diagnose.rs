@@ -2,35 +2,44 @@
 
 use std::ops::Range;
 
-use super::parse::{Mustache, Template, spans};
+use super::parse::{Mustache, OPEN, Template, spans};
 use super::path::{BadPath, Scope};
 use super::{Fault, Problem};
 use crate::diagnostic::{Diagnostic, Severity, codes};
 use crate::source::{Sources, Span};
 
 /// The scalar in which a template stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Site<'a> {
-    /// The span of the scalar.
-    pub span: Span,
-    /// The scalar as written in the source, quotes and line breaks included.
-    pub written: &'a str,
+    span: Span,
+    written: &'a str,
+    /// Where tags are written in it.
+    tags: Vec<Range<usize>>,
 }
 
 impl<'a> Site<'a> {
     /// The scalar at a span.
     pub fn new(sources: &'a Sources, span: Span) -> Self {
+        let written = sources.slice(span);
         Site {
             span,
-            written: sources.slice(span),
+            written,
+            tags: written_tags(written).collect(),
         }
     }
 
     /// The span of a tag; of the whole scalar if the tag cannot be found as written, as when it
     /// is spelt with escapes.
     pub fn tag_span(&self, template: &Template<'_>, nth: usize) -> Span {
-        locate(self.written, nth, template.tag_count)
+        self.tag(template, nth)
             .map_or(self.span, |range| self.span.part(range.start, range.end))
+    }
+
+    /// The bytes of a tag, if the source shows as many tags as the decoded text has.
+    fn tag(&self, template: &Template<'_>, nth: usize) -> Option<&Range<usize>> {
+        self.tags
+            .get(nth)
+            .filter(|_| self.tags.len() == template.tag_count)
     }
 
     /// The span of some bytes of a tag, if the tag is written just as it is decoded.
@@ -40,7 +49,7 @@ impl<'a> Site<'a> {
         problem: &Problem,
         range: &Range<usize>,
     ) -> Option<Span> {
-        let written = locate(self.written, problem.tag, template.tag_count)?;
+        let written = self.tag(template, problem.tag)?;
         let decoded = template.text.get(problem.range.clone())?;
         let start = range.start.checked_sub(problem.range.start)?;
         (self.written.get(written.clone())? == decoded).then(|| {
@@ -50,23 +59,15 @@ impl<'a> Site<'a> {
     }
 }
 
-/// The bytes of the `nth` tag in a scalar as written in the source. `None` if the source shows
-/// another number of tags than the `total` of the decoded text.
-pub fn locate(written: &str, nth: usize, total: usize) -> Option<Range<usize>> {
-    let mut wanted = None;
-    let mut count = 0;
-    for found in spans(written) {
-        if count == nth {
-            let end = if found.closed {
-                found.range.end
-            } else {
-                found.range.start + 2
-            };
-            wanted = Some(found.range.start..end);
+/// The bytes of each tag in a scalar as written; of one that is never closed, only the `<%`.
+fn written_tags(written: &str) -> impl Iterator<Item = Range<usize>> {
+    spans(written).map(|found| {
+        if found.closed {
+            found.range
+        } else {
+            found.range.start..found.range.start + OPEN.len()
         }
-        count += 1;
-    }
-    wanted.filter(|_| count == total)
+    })
 }
 
 /// Says what is wrong, where, and how to mend it.

@@ -8,13 +8,24 @@ mod diagnose;
 mod parse;
 mod path;
 mod render;
+#[cfg(test)]
+mod tests;
 
-pub use diagnose::{Site, diagnose, locate};
+pub use diagnose::{Site, diagnose};
 pub use parse::{Mustache, Part, Tag, Template, parse};
 pub use path::{BadPath, Scope, Segment, dotted, secret_leaves};
 pub use render::{Lookup, Rendered, Scopes, This, Use, render};
 
 use std::ops::Range;
+
+/// So many problems of one text are told; whoever has more mends these first.
+const MOST_PROBLEMS: usize = 64;
+
+fn push_problem(problems: &mut Vec<Problem>, problem: Problem) {
+    if problems.len() < MOST_PROBLEMS {
+        problems.push(problem);
+    }
+}
 
 /// What is wrong with a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]

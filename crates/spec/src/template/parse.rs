@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::path::{Scope, Segment, read_path};
-use super::{Fault, Problem};
+use super::{Fault, Problem, push_problem};
 use crate::diagnostic::suggest;
 
-const OPEN: &str = "<%";
+pub(super) const OPEN: &str = "<%";
 const CLOSE: &str = "%>";
 
 /// A text cut into literals and tags.
@@ -107,12 +107,13 @@ pub fn parse(text: &str) -> Template<'_> {
     for (index, found) in spans(text).enumerate() {
         template.tag_count = index + 1;
         let mut blame = |range: Range<usize>, fault| {
-            template.problems.push(Problem {
+            let problem = Problem {
                 tag: index,
                 range,
                 fault,
                 kept: false,
-            });
+            };
+            push_problem(&mut template.problems, problem);
         };
         if !found.closed {
             blame(
@@ -190,13 +191,19 @@ fn read_tag(text: &str, index: usize, range: Range<usize>) -> Result<Tag<'_>, Fa
 }
 
 fn unknown_scope(name: &Segment<'_>) -> Fault {
-    let bare = |name: &str| name.trim_start_matches('$').to_lowercase();
-    let meant = Scope::ALL
+    let bare = |name: &'static str| name.trim_start_matches('$');
+    let written = name.key.trim_start_matches('$');
+    let near = Scope::ALL
         .into_iter()
-        .find(|scope| bare(scope.name()) == bare(name.key))
-        .or_else(|| suggest::closest(name.key, Scope::ALL.map(Scope::name)).and_then(Scope::read));
+        .find(|scope| bare(scope.name()) == written)
+        .or_else(|| {
+            let meant = suggest::closest(written, Scope::ALL.map(|scope| bare(scope.name())))?;
+            Scope::ALL
+                .into_iter()
+                .find(|scope| bare(scope.name()) == meant)
+        });
     Fault::UnknownScope {
         written: name.key.to_owned(),
-        meant: meant.map(|scope| (scope, name.range.clone())),
+        meant: near.map(|scope| (scope, name.range.clone())),
     }
 }

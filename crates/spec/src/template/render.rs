@@ -6,12 +6,15 @@ use pinnace_core::text::{Piece, SecretName, Text};
 
 use super::parse::{Part, Tag, Template};
 use super::path::{Scope, Segment, dotted, is_index};
-use super::{Fault, Problem};
+use super::{Fault, Problem, push_problem};
 use crate::diagnostic::suggest;
-use crate::yaml::{Node, Value};
+use crate::yaml::{Map, Node, Value};
 
 /// So many keys are named when none is near enough to be suggested.
 const KEYS_SHOWN: usize = 8;
+
+/// A key with more dots than this is not suggested.
+const MOST_DOTS: usize = 8;
 
 /// Where the tags of one text find their values.
 #[derive(Clone, Copy, Default)]
@@ -143,14 +146,8 @@ fn render_tag<'d>(tag: &Tag<'_>, text: &str, scopes: &Scopes<'_, 'd>, rendered: 
             let path = found.path();
             if scope != Scope::Secrets && value.as_literal().is_some_and(|text| text.contains("<%"))
             {
-                rendered.problems.push(Problem {
-                    tag: tag.index,
-                    range: tag.range.clone(),
-                    fault: Fault::TagInValue {
-                        path: format!("{scope}.{path}"),
-                    },
-                    kept: false,
-                });
+                let path = format!("{scope}.{path}");
+                blame(rendered, tag, Fault::TagInValue { path }, false);
             }
             append(&mut rendered.text, &value);
             rendered.uses.push(Use {
@@ -165,17 +162,22 @@ fn render_tag<'d>(tag: &Tag<'_>, text: &str, scopes: &Scopes<'_, 'd>, rendered: 
         Some(Err(fault)) => {
             let kept = scopes.compat && kept_upstream(&fault);
             rendered.text.push_literal(&as_kept(tag, text, kept));
-            rendered.problems.push(Problem {
-                tag: tag.index,
-                range: tag.range.clone(),
-                fault,
-                kept,
-            });
+            blame(rendered, tag, fault, kept);
         }
         None => rendered
             .text
             .push_literal(&as_kept(tag, text, scopes.compat)),
     }
+}
+
+fn blame(rendered: &mut Rendered<'_>, tag: &Tag<'_>, fault: Fault, kept: bool) {
+    let problem = Problem {
+        tag: tag.index,
+        range: tag.range.clone(),
+        fault,
+        kept,
+    };
+    push_problem(&mut rendered.problems, problem);
 }
 
 fn append(text: &mut Text, more: &Text) {
@@ -327,7 +329,7 @@ fn look_up<'d>(
 }
 
 fn walk<'d>(scope: Scope, mut found: Found<'d>, path: &[Segment<'_>]) -> Result<Found<'d>, Fault> {
-    for segment in path {
+    for (position, segment) in path.iter().enumerate() {
         let here = || full_path(scope, &found.keys);
         if found.length {
             return Err(Fault::NoParts {
@@ -340,7 +342,8 @@ fn walk<'d>(scope: Scope, mut found: Found<'d>, path: &[Segment<'_>]) -> Result<
                 let Some(entry) = map.get(segment.key) else {
                     let keys: Vec<&str> =
                         map.entries.iter().map(|entry| &*entry.key.text).collect();
-                    return Err(missing(here(), segment, &keys));
+                    let fault = missing(here(), segment, &keys);
+                    return Err(or_dotted_key(fault, map, &path[position..]));
                 };
                 found.node = &entry.value;
             }
@@ -388,6 +391,20 @@ fn missing(within: String, segment: &Segment<'_>, keys: &[&str]) -> Fault {
         range: segment.range.clone(),
         keys: some_keys(keys.iter().copied()),
     }
+}
+
+/// A key that holds dots looks like several when it is not written in brackets.
+fn or_dotted_key(mut fault: Fault, map: &Map<'_>, path: &[Segment<'_>]) -> Fault {
+    if let Fault::Missing { within, meant, .. } = &mut fault {
+        let prefixes = (2..=path.len().min(MOST_DOTS)).map(|length| {
+            let keys: Vec<&str> = path[..length].iter().map(|segment| segment.key).collect();
+            keys.join(".")
+        });
+        if let Some(key) = prefixes.into_iter().find(|key| map.get(key).is_some()) {
+            *meant = Some(format!("{within}{}", dotted([&*key])));
+        }
+    }
+    fault
 }
 
 fn some_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> Vec<String> {
