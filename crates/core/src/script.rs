@@ -354,6 +354,7 @@ fn one_line(name: &str) -> String {
     name.replace(|c: char| c.is_control(), " ")
 }
 
+// The tests run the scripts in real shells.
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::disallowed_types)]
 mod tests;

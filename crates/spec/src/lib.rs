@@ -6,6 +6,7 @@
 //! | [`source`] | texts and positions in them |
 //! | [`diagnostic`] | a problem as data, and its three renderings |
 //! | [`yaml`] | text → document |
+//! | [`setting`] | `-p` and `--set`: changes of the document |
 //! | [`shape`] | tables of fields: one table checks a document, makes its JSON Schema, accounts for its keys |
 //! | [`template`] | `<% … %>` |
 //! | [`library`] | what is asked of the outside |
@@ -14,6 +15,7 @@
 pub mod diagnostic;
 pub mod library;
 pub mod openpai;
+pub mod setting;
 pub mod shape;
 pub mod source;
 pub mod template;

@@ -59,5 +59,12 @@ codes! {
     INHERITED_TWICE = "P0410" "inherited-twice" Error: "a value is inherited from two prerequisites that are equally near";
     TAG_IN_VALUE = "P0411" "tag-in-value" Warning: "the value that a tag takes holds a tag, which stays as it is";
 
+    BAD_SETTING = "P0701" "bad-setting" Error: "a `-p` or `--set` is not of the form NAME=VALUE";
+    UNKNOWN_PARAMETER = "P0702" "unknown-parameter" Error: "a `-p` names a parameter that the file does not declare";
+    BAD_QUERY = "P0703" "bad-query" Error: "the path of a `--set` is not a JSONPath, or not one that can be set";
+    NOTHING_SELECTED = "P0704" "nothing-selected" Error: "the path of a `--set` selects nothing";
+    SECRET_IN_FLAG = "P0705" "secret-in-flag" Error: "a `--set` would put a secret on the command line";
+    REPEATED_SETTING = "P0706" "repeated-setting" Warning: "two flags set the same value";
+
     BAD_ALLOW = "P0990" "bad-allow" Warning: "an `allow` names no warning that Pinnace knows";
 }
