@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`source`] | texts and positions in them |
 //! | [`diagnostic`] | a problem as data, and its three renderings |
+//! | [`secrets`] | keeps the values of secrets out of all that is shown |
 //! | [`yaml`] | text → document |
 //! | [`setting`] | `-p` and `--set`: changes of the document |
 //! | [`shape`] | tables of fields: one table checks a document, makes its JSON Schema, accounts for its keys |
@@ -15,6 +16,7 @@
 pub mod diagnostic;
 pub mod library;
 pub mod openpai;
+pub mod secrets;
 pub mod setting;
 pub mod shape;
 pub mod source;

@@ -1,0 +1,281 @@
+//! Keeps the values of secrets out of everything that is shown.
+//!
+//! A [`Redactor`] knows where the values of a document's secrets stand and what they are. Shown
+//! source text is masked at those places and wherever a value stands again; messages are masked
+//! wherever they quote a value. It is made only when there is something to show.
+
+mod broken;
+mod needles;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{Source, SourceId, Sources, Span};
+use crate::yaml::{Map, Node, Value};
+use needles::Needles;
+
+/// What stands for a secret in a message: its length is not told.
+pub const MASK: &str = "••••";
+
+/// What stands for each character of a secret in source text, so that columns stay right.
+pub const MASK_CHAR: char = '•';
+
+/// Masks the secrets of some documents.
+#[derive(Default)]
+pub struct Redactor {
+    /// Values in the source.
+    hidden: Vec<Span>,
+    /// Keys of mappings, in which a value that stands there by chance is not masked.
+    keys: Vec<Span>,
+    needles: Needles,
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Redactor")
+            .field("places", &self.hidden.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Redactor {
+    /// For the documents of a run and its problems. A text without a tree, or with one that may
+    /// lack something because the text is not good YAML, is searched for secrets as text.
+    pub fn new<'n, 's: 'n>(
+        sources: &Sources,
+        documents: impl IntoIterator<Item = (SourceId, Option<&'n Node<'s>>)>,
+        diagnostics: &[Diagnostic],
+    ) -> Self {
+        let mut redactor = Redactor::default();
+        for (id, root) in documents {
+            if let Some(root) = root {
+                redactor.add_document(root, sources);
+            }
+            let is_broken = |diagnostic: &Diagnostic| {
+                diagnostic.span.source == id && diagnostic.code.id.starts_with("P01")
+            };
+            if root.is_none() || diagnostics.iter().any(is_broken) {
+                redactor.add_broken_text(sources.get(id));
+            }
+        }
+        redactor
+    }
+
+    /// For one document.
+    pub fn from_document(root: &Node<'_>, sources: &Sources) -> Self {
+        let mut redactor = Redactor::default();
+        redactor.add_document(root, sources);
+        redactor
+    }
+
+    /// For a text that is not good YAML.
+    pub fn from_broken_text(source: &Source) -> Self {
+        let mut redactor = Redactor::default();
+        redactor.add_broken_text(source);
+        redactor
+    }
+
+    /// Adds the secrets of a document: all below `secrets`, and the passwords of image registries.
+    pub fn add_document(&mut self, root: &Node<'_>, sources: &Sources) {
+        let Some(map) = root.as_map() else {
+            return;
+        };
+        if let Some(secrets) = map.get("secrets") {
+            let mut spans = vec![secrets.key.span];
+            self.add_values(&secrets.value, sources, &mut spans);
+            self.hide_comments(spans, sources);
+        }
+        let prerequisites = map
+            .get("prerequisites")
+            .and_then(|entry| entry.value.as_list())
+            .unwrap_or_default();
+        for item in std::iter::once(root).chain(prerequisites) {
+            let password = item
+                .get("auth")
+                .and_then(|auth| auth.value.get("password"))
+                .map(|entry| &entry.value)
+                .filter(|value| !value.as_text().is_some_and(is_one_tag));
+            if let Some(password) = password {
+                self.add_values(password, sources, &mut Vec::new());
+            }
+        }
+        if !self.needles.is_empty() {
+            self.add_keys(root);
+        }
+    }
+
+    /// Adds the secrets of a text that is not good YAML, as far as they can be told, and rather too
+    /// much than too little.
+    pub fn add_broken_text(&mut self, source: &Source) {
+        for range in broken::secret_ranges(source.text()) {
+            let text = source.text().get(range.clone()).unwrap_or_default();
+            broken::values(text, |value| self.needles.add(value));
+            self.hidden
+                .push(Span::new(source.id(), range.start, range.end));
+        }
+    }
+
+    fn add_values(&mut self, node: &Node<'_>, sources: &Sources, spans: &mut Vec<Span>) {
+        if let Some(before) = node.replaced().and_then(|replaced| replaced.was.as_ref()) {
+            self.add_values(before, sources, spans);
+        }
+        match &node.value {
+            Value::Scalar(scalar) => {
+                spans.push(node.span);
+                self.hidden.push(node.span);
+                if node.as_bool().is_none() && !node.is_null() {
+                    self.needles.add(&scalar.text);
+                    self.needles.add(unquoted(sources.slice(node.span)));
+                }
+            }
+            Value::List(list) => {
+                for item in list {
+                    self.add_values(item, sources, spans);
+                }
+            }
+            Value::Map(map) => {
+                for entry in &map.entries {
+                    spans.push(entry.key.span);
+                    self.add_values(&entry.value, sources, spans);
+                }
+            }
+        }
+    }
+
+    /// Between the keys and values of the secrets stand only marks of YAML and comments; an old
+    /// secret may stand in a comment.
+    fn hide_comments(&mut self, mut spans: Vec<Span>, sources: &Sources) {
+        let Some(source) = spans.first().map(|span| sources.get(span.source)) else {
+            return;
+        };
+        spans.retain(|span| span.source == source.id());
+        spans.sort_unstable();
+        let text = source.text();
+        let mut gaps = Vec::new();
+        let mut from = None;
+        for span in &spans {
+            if let Some(from) = from.filter(|from| *from < span.start) {
+                gaps.push(from as usize..span.start as usize);
+            }
+            from = from.max(Some(span.end));
+        }
+        if let Some(from) = from {
+            let from = from as usize;
+            let rest = text.get(from..).unwrap_or_default();
+            gaps.push(from..from + rest.find('\n').unwrap_or(rest.len()));
+        }
+        for gap in gaps {
+            let gap_text = text.get(gap.clone()).unwrap_or_default();
+            let mut at = gap.start;
+            for line in gap_text.split_inclusive('\n') {
+                if let Some(sharp) = line.find('#') {
+                    self.hidden
+                        .push(Span::new(source.id(), at + sharp + 1, at + line.len()));
+                }
+                at += line.len();
+            }
+        }
+    }
+
+    fn add_keys(&mut self, node: &Node<'_>) {
+        match &node.value {
+            Value::Scalar(_) => {}
+            Value::List(list) => list.iter().for_each(|item| self.add_keys(item)),
+            Value::Map(Map { entries }) => {
+                for entry in entries {
+                    self.keys.push(entry.key.span);
+                    self.add_keys(&entry.value);
+                }
+            }
+        }
+    }
+
+    /// A message without the values that it may quote.
+    pub fn message<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut shown = String::new();
+        let mut from = 0;
+        for range in self.needles.find_in_message(text) {
+            shown.push_str(text.get(from..range.start).unwrap_or_default());
+            shown.push_str(MASK);
+            from = range.end;
+        }
+        if from == 0 {
+            return Cow::Borrowed(text);
+        }
+        shown.push_str(text.get(from..).unwrap_or_default());
+        Cow::Owned(shown)
+    }
+
+    /// The parts of a text that must not be shown, in order, as ranges of bytes.
+    pub fn hidden(&self, source: &Source) -> Vec<Range<usize>> {
+        let text = source.text();
+        let mut ranges: Vec<Range<usize>> = self
+            .hidden
+            .iter()
+            .filter(|span| span.source == source.id())
+            .map(|span| span.range())
+            .collect();
+        let mut keys: Vec<Span> = self
+            .keys
+            .iter()
+            .copied()
+            .filter(|span| span.source == source.id())
+            .collect();
+        keys.sort_unstable();
+        let is_in_key = |range: &Range<usize>| {
+            let after = keys.partition_point(|key| key.start as usize <= range.start);
+            after > 0 && range.end <= keys[after - 1].end as usize
+        };
+        ranges.extend(
+            self.needles
+                .find_in_source(text)
+                .into_iter()
+                .filter(|range| !is_in_key(range)),
+        );
+        ranges.retain(|range| !range.is_empty());
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.dedup_by(|next, kept| {
+            let overlaps = next.start <= kept.end;
+            if overlaps {
+                kept.end = kept.end.max(next.end);
+            }
+            overlaps
+        });
+        ranges
+    }
+
+    /// The whole text with every hidden character but white space masked.
+    pub fn source_text(&self, source: &Source) -> String {
+        let mut hidden = self.hidden(source).into_iter().peekable();
+        let mut shown = String::with_capacity(source.text().len());
+        for (at, char) in source.text().char_indices() {
+            while hidden.next_if(|range| range.end <= at).is_some() {}
+            let masked = hidden.peek().is_some_and(|range| range.start <= at);
+            shown.push(if masked && !char.is_whitespace() {
+                MASK_CHAR
+            } else {
+                char
+            });
+        }
+        shown
+    }
+}
+
+/// Whether a text is nothing but one `<% … %>`, which only names a secret.
+fn is_one_tag(text: &str) -> bool {
+    let text = text.trim();
+    text.strip_prefix("<%")
+        .and_then(|rest| rest.strip_suffix("%>"))
+        .is_some_and(|inside| !inside.contains("<%") && !inside.contains("%>"))
+}
+
+fn unquoted(text: &str) -> &str {
+    ['"', '\'']
+        .into_iter()
+        .find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote))
+        .unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests;
