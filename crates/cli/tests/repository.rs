@@ -92,3 +92,22 @@ fn links_in_the_documents_lead_somewhere() {
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
+
+/// Compares a generated page with the one in the repository; with `UPDATE_DOCS=1`, writes it.
+fn assert_current(path: &str, generated: &str) {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(root().join(path), generated).unwrap();
+    }
+    assert!(
+        read(path) == generated,
+        "{path} is stale: run the tests once with UPDATE_DOCS=1"
+    );
+}
+
+#[test]
+fn the_reference_of_variables_is_current() {
+    assert_current(
+        "docs/environment.md",
+        &pinnace_core::environment::reference(),
+    );
+}
