@@ -30,6 +30,101 @@ pub struct Account {
     pub reason: String,
 }
 
+/// Where a plan is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Processes of this machine.
+    Local,
+}
+
+impl Engine {
+    /// How far a feature is carried out here, and, unless it is honoured, what happens instead.
+    pub fn honour(self, feature: Feature) -> (Honour, &'static str) {
+        match self {
+            Engine::Local => on_this_machine(feature),
+        }
+    }
+}
+
+fn on_this_machine(feature: Feature) -> (Honour, &'static str) {
+    use Honour::{Approximated, Honoured, NotHonoured};
+    match feature {
+        Feature::Plan | Feature::Words => (Honoured, ""),
+        Feature::Image => (
+            Approximated,
+            "the task runs on the files of this machine, not in the image",
+        ),
+        Feature::RegistryLogin => (NotHonoured, "no image is pulled, so nobody logs in"),
+        Feature::Gpu => (
+            Approximated,
+            "the task uses the cards of this machine, even if there are fewer or none",
+        ),
+        Feature::Cpu => (
+            Approximated,
+            "a limit only where this machine lets Pinnace use cgroups",
+        ),
+        Feature::Memory => (
+            Approximated,
+            "a limit only where this machine lets Pinnace use cgroups",
+        ),
+        Feature::SharedMemory => (
+            Approximated,
+            "a `/dev/shm` of this size only where this machine lets Pinnace use namespaces",
+        ),
+        Feature::InfiniBand => (NotHonoured, "no devices are handed to the task"),
+        Feature::VirtualCluster => (NotHonoured, "one machine has no virtual clusters"),
+        Feature::Priority => (
+            NotHonoured,
+            "one machine has no queue: every job starts when it is submitted",
+        ),
+        Feature::Sku => (NotHonoured, "the task uses the hardware of this machine"),
+        Feature::PinnedCell => (NotHonoured, "one machine has no reserved cells"),
+        Feature::Affinity => (
+            Approximated,
+            "all tasks run on this machine, so all are near each other",
+        ),
+        Feature::Preemption => (
+            Approximated,
+            "one machine has no scheduler, so nothing is ever preempted or moved",
+        ),
+        Feature::Storage => (
+            Approximated,
+            "a folder of this machine stands for the storage",
+        ),
+        Feature::Ssh => (
+            Approximated,
+            "the SSH server of this machine is used, if it has one",
+        ),
+        Feature::TensorBoard => (
+            Approximated,
+            "the TensorBoard of this machine is used, if it has one",
+        ),
+        Feature::Notification => (NotHonoured, "no messages are sent"),
+        Feature::Unread => (NotHonoured, "nothing reads it"),
+    }
+}
+
+/// The accounts that tell of a loss, without those that only repeat the loss of a key above them.
+pub fn losses(accounts: &[Account]) -> impl Iterator<Item = &Account> {
+    let mut above: Option<&Account> = None;
+    accounts
+        .iter()
+        .filter(|account| account.status != Honour::Honoured)
+        .filter(move |account| {
+            let repeats = above.is_some_and(|above| {
+                above.reason == account.reason
+                    && account
+                        .path
+                        .strip_prefix(above.path.as_str())
+                        .is_some_and(|rest| rest.starts_with(['.', '[']))
+            });
+            if !repeats {
+                above = Some(account);
+            }
+            !repeats
+        })
+}
+
 /// What an engine must be able to do to honour a field of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Feature {

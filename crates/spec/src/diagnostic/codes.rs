@@ -46,6 +46,8 @@ codes! {
     IGNORED_KEY = "P0208" "ignored-key" Warning: "a key that the protocol accepts and nothing reads";
     UNKNOWN_DIALECT = "P0209" "unknown-dialect" Error: "the file is of no dialect that Pinnace knows";
     MASKED_SECRETS = "P0210" "masked-secrets" Error: "the secrets were masked when the job was exported";
+    TWO_SPELLINGS = "P0211" "two-spellings" Error: "a mapping has one field in two spellings";
+    PROBABLE_TYPO = "P0212" "probable-typo" Warning: "a key of the user's own looks like a misspelt one";
 
     UNCLOSED_TAG = "P0401" "unclosed-tag" Error: "a `<%` has no `%>`";
     EMPTY_TAG = "P0402" "empty-tag" Error: "a tag names nothing";

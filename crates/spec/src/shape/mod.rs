@@ -1,19 +1,43 @@
-//! Tables of fields. One table checks a document, makes its JSON Schema and accounts for its keys,
-//! so the three cannot disagree.
+//! Tables of fields. One table checks a document, makes its JSON Schema, accounts for its keys and
+//! writes its reference page, so the four cannot disagree.
+
+mod account;
+mod check;
+mod path;
+mod problem;
+mod reference;
+mod repair;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+pub use account::{account, count_keys};
+pub use check::check;
+pub use reference::reference;
+pub use schema::schema;
 
 use pinnace_core::fidelity::Feature;
 
 /// A mapping with named fields.
 #[derive(Debug)]
 pub struct Object {
-    /// What it is, for messages: "task role".
+    /// What it is, for messages: "task role". Unique in a dialect.
     pub name: &'static str,
     /// What it is for, for the schema.
     pub doc: &'static str,
-    /// Its fields.
+    /// Its fields, in the order in which people write them.
     pub fields: &'static [Field],
     /// What becomes of other keys.
     pub unknown: Unknown,
+    /// Keys that people expect here in vain, and what to tell them.
+    pub absent: &'static [(&'static str, &'static str)],
+}
+
+impl Object {
+    /// The field that a key names, by its own or another spelling.
+    pub fn field(&self, key: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.is_named(key))
+    }
 }
 
 /// What becomes of keys that an object does not name.
@@ -23,37 +47,54 @@ pub enum Unknown {
     Refuse,
     /// A warning: accepted, and nothing reads them.
     Warn,
-    /// They belong to the user or to a later check.
+    /// They belong to the user; one that looks like a misspelt field gets a warning.
     Keep,
 }
 
-/// A field of an object.
+/// A field of an object. Made with [`field`] and the methods that follow it.
 #[derive(Debug)]
 pub struct Field {
     /// Its key.
     pub name: &'static str,
-    /// Other spellings that are read as well.
+    /// Other spellings that are read as well; only one of all may be used.
     pub also: &'static [&'static str],
     /// What it may hold.
     pub shape: Shape,
     /// Whether it must be there.
     pub required: bool,
-    /// The default in words; empty if there is none to speak of.
-    pub default: &'static str,
-    /// What it means, for the schema.
+    /// What a missing one means.
+    pub default: Default,
+    /// A value to start from, as YAML on one line; empty if there is none that makes sense.
+    pub stub: &'static str,
+    /// What it means, in a sentence or two.
     pub doc: &'static str,
     /// What an engine must be able to do to honour it.
     pub feature: Feature,
+    /// Values that ask for more than `feature`.
+    pub feature_by_value: &'static [(&'static str, Feature)],
+}
+
+/// What a missing field means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// There is nothing to say.
+    None,
+    /// A value, as JSON.
+    Value(&'static str),
+    /// A rule, in words: "the number of instances".
+    Rule(&'static str),
 }
 
 /// What a field may hold.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
-    /// A text. A number is refused, as upstream does.
+    /// A text; a number or a flag has to be quoted.
     Text(TextRule),
     /// A text, or a number taken as it is written.
     TextOrNumber,
-    /// A whole number.
+    /// A text or a list of texts.
+    TextOrList,
+    /// A whole number. `4.0` is one, as in JSON.
     Integer {
         /// Least value.
         min: i64,
@@ -66,8 +107,8 @@ pub enum Shape {
     Flag,
     /// One of some texts.
     Choice(&'static [&'static str]),
-    /// The number 2 or the text "2".
-    ProtocolVersion,
+    /// This number, or the same as a text.
+    Exactly(u32),
     /// A list.
     List {
         /// Of these.
@@ -77,7 +118,9 @@ pub enum Shape {
     },
     /// A mapping with keys of the user's choice.
     Map {
-        /// The form of the keys.
+        /// What the keys are, for messages: "port label".
+        key: &'static str,
+        /// Their form.
         keys: TextRule,
         /// What each holds.
         of: &'static Shape,
@@ -88,13 +131,15 @@ pub enum Shape {
     Object(&'static Object),
     /// A mapping whose fields depend on the text of one of them.
     Tagged {
+        /// What it is, for messages: "prerequisite".
+        name: &'static str,
         /// The field that decides.
         by: &'static str,
         /// Its values and what follows from each.
         cases: &'static [(&'static str, &'static Object)],
     },
-    /// A text or a list of texts.
-    TextOrList,
+    /// A mapping of names to values that must never be shown.
+    Secrets,
     /// Anything.
     Any,
 }
@@ -110,4 +155,103 @@ pub struct TextRule {
     pub words: &'static str,
     /// Longest length in characters.
     pub max_length: usize,
+}
+
+impl TextRule {
+    /// Every text will do.
+    pub const ANY: TextRule = TextRule {
+        accepts: |_| true,
+        pattern: "",
+        words: "any text",
+        max_length: usize::MAX,
+    };
+
+    fn is_short_enough(&self, text: &str) -> bool {
+        text.len() <= self.max_length || text.chars().count() <= self.max_length
+    }
+}
+
+/// Any text.
+pub const TEXT: Shape = Shape::Text(TextRule::ANY);
+
+/// A list of texts, possibly empty.
+pub const TEXTS: Shape = Shape::List { of: &TEXT, min: 0 };
+
+/// A mapping of the user's own.
+pub const FREE_MAP: Shape = Shape::Map {
+    key: "name",
+    keys: TextRule::ANY,
+    of: &Shape::Any,
+    min: 0,
+};
+
+/// An optional field that every engine honours.
+pub const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field {
+        name,
+        also: &[],
+        shape,
+        required: false,
+        default: Default::None,
+        stub: "",
+        doc,
+        feature: Feature::Plan,
+        feature_by_value: &[],
+    }
+}
+
+impl Field {
+    /// It must be there.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// It must be there, and this is a value to start from.
+    #[must_use]
+    pub const fn required_with_stub(mut self, stub: &'static str) -> Self {
+        self.required = true;
+        self.stub = stub;
+        self
+    }
+
+    /// A missing one means this value, written as JSON.
+    #[must_use]
+    pub const fn default(mut self, json: &'static str) -> Self {
+        self.default = Default::Value(json);
+        self
+    }
+
+    /// A missing one means what this rule says.
+    #[must_use]
+    pub const fn default_rule(mut self, words: &'static str) -> Self {
+        self.default = Default::Rule(words);
+        self
+    }
+
+    /// It has other spellings.
+    #[must_use]
+    pub const fn also(mut self, also: &'static [&'static str]) -> Self {
+        self.also = also;
+        self
+    }
+
+    /// Not every engine honours it.
+    #[must_use]
+    pub const fn needs(mut self, feature: Feature) -> Self {
+        self.feature = feature;
+        self
+    }
+
+    /// Not every engine honours some of its values.
+    #[must_use]
+    pub const fn needs_by_value(mut self, features: &'static [(&'static str, Feature)]) -> Self {
+        self.feature_by_value = features;
+        self
+    }
+
+    fn is_named(&self, key: &str) -> bool {
+        self.name == key || self.also.contains(&key)
+    }
 }

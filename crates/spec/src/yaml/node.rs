@@ -182,10 +182,12 @@ impl<'s> Node<'s> {
         self.kind() == Kind::Text
     }
 
-    /// The integer, if it is written as one.
+    /// The integer, if the number is one: `4`, and as in JSON also `4.0`.
     pub fn as_integer(&self) -> Option<i128> {
-        match self.as_scalar() {
-            Some(scalar) if self.kind() == Kind::Integer => parse_integer(&scalar.text),
+        let scalar = self.as_scalar()?;
+        match self.kind() {
+            Kind::Integer => parse_integer(&scalar.text),
+            Kind::Float => whole_number(&scalar.text),
             _ => None,
         }
     }
@@ -294,9 +296,34 @@ fn parse_integer(text: &str) -> Option<i128> {
     text.parse().ok()
 }
 
+fn whole_number(text: &str) -> Option<i128> {
+    /// Above this a floating-point number no longer tells one integer from the next.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number: f64 = text.parse().ok()?;
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i128)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_without_fraction_is_an_integer() {
+        let integer = |text: &'static str| {
+            let scalar = Scalar {
+                text: text.into(),
+                style: Style::Plain,
+            };
+            Node::new(Span::default(), Value::Scalar(scalar)).as_integer()
+        };
+        assert_eq!(integer("4"), Some(4));
+        assert_eq!(integer("-4.0"), Some(-4));
+        assert_eq!(integer("1e3"), Some(1000));
+        assert_eq!(integer("4.5"), None);
+        assert_eq!(integer("1e300"), None);
+        assert_eq!(integer(".inf"), None);
+        assert_eq!(integer("four"), None);
+    }
 
     #[test]
     fn nodes_stay_small() {

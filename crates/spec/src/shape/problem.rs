@@ -1,0 +1,450 @@
+//! The words of every problem that a table can find. Nothing here runs while all is well.
+
+use super::check::Checker;
+use super::path::{Path, Via};
+use super::{Field, Object, Shape, TextRule, Unknown, repair};
+use crate::diagnostic::suggest::closest;
+use crate::diagnostic::{Code, Diagnostic, codes};
+use crate::source::{Source, Span};
+use crate::yaml::node::Kind;
+use crate::yaml::{Entry, Map, Node};
+
+impl Checker<'_> {
+    fn report(&mut self, path: &Path<'_, '_>, diagnostic: Diagnostic) {
+        self.diagnostics.push(match path.via {
+            Some(Via::Alias(span)) => diagnostic.related(span, "brought here by this alias"),
+            Some(Via::Merge(span)) => diagnostic.related(span, "brought here by this merge key"),
+            None => diagnostic,
+        });
+    }
+
+    fn source(&self, span: Span) -> &Source {
+        self.sources.get(span.source)
+    }
+
+    /// What to point at for a value: itself if it fits on its line, otherwise the key that holds it.
+    fn value_span(&self, path: &Path<'_, '_>, node: &Node<'_>) -> Span {
+        let is_block = node.as_scalar().is_none() && !repair::is_flow(self.source(node.span), node);
+        if node.span.is_empty() || is_block {
+            path.at
+        } else {
+            node.span
+        }
+    }
+
+    #[cold]
+    pub(super) fn wrong_type(
+        &mut self,
+        path: &Path<'_, '_>,
+        node: &Node<'_>,
+        shape: &'static Shape,
+    ) {
+        let expected = shape.in_words();
+        let message = format!(
+            "{} must be {expected}, found {}",
+            path.value_name(),
+            found(node)
+        );
+        let mut diagnostic =
+            Diagnostic::new(&codes::WRONG_TYPE, self.value_span(path, node), message)
+                .label(format!("expected {expected}"));
+        if node.is_null() {
+            diagnostic = diagnostic.help("give it a value, or remove the key");
+        } else if node.as_text().is_some_and(|text| text.contains("<%")) {
+            diagnostic =
+                diagnostic.help("templates are not filled in here: write the value itself");
+        } else {
+            diagnostic = repair::wrong_type(diagnostic, self.source(node.span), node, shape);
+        }
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn wrong_secrets(&mut self, path: &Path<'_, '_>, node: &Node<'_>) {
+        let message = format!(
+            "{} must be a mapping of names to values, found {}",
+            path.value_name(),
+            node.kind()
+        );
+        let diagnostic = Diagnostic::new(&codes::WRONG_TYPE, path.at, message)
+            .label("expected a mapping")
+            .help("write each secret on a line of its own below it: `name: value`");
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn masked_secrets(&mut self, path: &Path<'_, '_>) {
+        let message = format!("the values of {} are masked", path.value_name());
+        let diagnostic = Diagnostic::new(&codes::MASKED_SECRETS, path.at, message)
+            .label("this is an exported job")
+            .help("an exported job has asterisks in place of its secrets: write the names and values again");
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn out_of_range(
+        &mut self,
+        path: &Path<'_, '_>,
+        node: &Node<'_>,
+        (min, max): (i64, i64),
+    ) {
+        let number = node.as_integer().unwrap_or_default();
+        let bound = if number < i128::from(min) {
+            format!("at least {min}")
+        } else {
+            format!("at most {max}")
+        };
+        let message = format!("{} must be {bound}, found {number}", path.value_name());
+        let diagnostic = Diagnostic::new(&codes::OUT_OF_RANGE, node.span, message)
+            .label(format!("must be {bound}"));
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn bad_text(
+        &mut self,
+        path: &Path<'_, '_>,
+        span: Span,
+        what: &str,
+        text: &str,
+        rule: &TextRule,
+    ) {
+        let message = format!("{what} must be {}", rule.words);
+        let mut diagnostic = Diagnostic::new(&codes::BAD_TEXT, span, message);
+        if let Some(mended) = repair::mend(text, rule) {
+            diagnostic = diagnostic.help(format!("for example `{mended}`"));
+        }
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn too_long(
+        &mut self,
+        path: &Path<'_, '_>,
+        span: Span,
+        what: &str,
+        rule: &TextRule,
+    ) {
+        let message = format!("{what} must have at most {} characters", rule.max_length);
+        self.report(path, Diagnostic::new(&codes::BAD_TEXT, span, message));
+    }
+
+    #[cold]
+    pub(super) fn bad_choice(
+        &mut self,
+        path: &Path<'_, '_>,
+        node: &Node<'_>,
+        text: &str,
+        choices: &[&'static str],
+    ) {
+        let message = match choices {
+            [only] => format!(
+                "{} must be `{only}`, found {}",
+                path.value_name(),
+                quote(text)
+            ),
+            _ => format!("{} cannot be {}", path.value_name(), quote(text)),
+        };
+        let mut diagnostic = Diagnostic::new(&codes::BAD_CHOICE, node.span, message);
+        let meant = closest(text, choices.iter().copied()).or(match choices {
+            [only] => Some(*only),
+            _ => None,
+        });
+        if let Some(meant) = meant {
+            diagnostic = diagnostic.label(format!("did you mean `{meant}`?")).fix(
+                "use the word that is known",
+                node.span,
+                meant,
+            );
+        }
+        if choices.len() > 1 {
+            diagnostic = diagnostic.help(format!("it can be {}", alternatives(choices)));
+        }
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn not_exactly(&mut self, path: &Path<'_, '_>, node: &Node<'_>, number: u32) {
+        let text = node.as_text().unwrap_or_default();
+        let message = format!(
+            "{} must be {number}, found {}",
+            path.value_name(),
+            quote(text)
+        );
+        let diagnostic = Diagnostic::new(&codes::BAD_CHOICE, node.span, message)
+            .label(format!("only {number} is read"));
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn too_few(&mut self, path: &Path<'_, '_>, node: &Node<'_>, min: usize, what: &str) {
+        let message = match min {
+            1 => format!("{} needs at least one {what}", path.value_name()),
+            _ => format!("{} needs at least {min} of {what}", path.value_name()),
+        };
+        let diagnostic = Diagnostic::new(&codes::TOO_FEW, self.value_span(path, node), message)
+            .help("add one, or remove the key if it is optional");
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn missing_key(
+        &mut self,
+        path: &Path<'_, '_>,
+        node: &Node<'_>,
+        object: &'static Object,
+        field: &'static Field,
+    ) {
+        let message = format!("{} has no `{}`", path.describe(object.name), field.name);
+        let mut diagnostic = Diagnostic::new(&codes::MISSING_KEY, path.at, message)
+            .label(format!("`{}` is required", field.name))
+            .help(format!("`{}`: {}", field.name, sentence(field.doc)));
+        if !field.stub.is_empty()
+            && let Some((span, text)) =
+                repair::insert_key(self.source(node.span), node, field.name, field.stub)
+        {
+            diagnostic = diagnostic.fix(format!("add `{}`", field.name), span, text);
+        }
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn missing_tag(
+        &mut self,
+        path: &Path<'_, '_>,
+        name: &str,
+        by: &str,
+        cases: &[(&'static str, &'static Object)],
+    ) {
+        let words: Vec<&str> = cases.iter().map(|(word, _)| *word).collect();
+        let message = format!("{} has no `{by}`", path.describe(name));
+        let diagnostic = Diagnostic::new(&codes::MISSING_KEY, path.at, message)
+            .label(format!("`{by}` is required"))
+            .help(format!("it can be {}", alternatives(&words)));
+        self.report(path, diagnostic);
+    }
+
+    #[cold]
+    pub(super) fn two_spellings(
+        &mut self,
+        path: &Path<'_, '_>,
+        map: &Map<'_>,
+        entry: &Entry<'_>,
+        field: &'static Field,
+    ) {
+        let message = format!(
+            "`{}` in {} is another spelling of a key that is already there",
+            entry.key.text,
+            path.describe(path.object.map_or("mapping", |object| object.name))
+        );
+        let mut diagnostic = Diagnostic::new(&codes::TWO_SPELLINGS, entry.key.span, message)
+            .help(format!("keep one of them, best `{}`", field.name));
+        if let Some(first) = map
+            .entries
+            .iter()
+            .find(|first| field.is_named(&first.key.text))
+        {
+            diagnostic = diagnostic.related(first.key.span, "the first is here");
+        }
+        self.report(path, diagnostic);
+    }
+
+    /// Returns the name of the field that the key was probably meant to be.
+    #[cold]
+    pub(super) fn ignored_key(
+        &mut self,
+        path: &Path<'_, '_>,
+        entry: &Entry<'_>,
+        object: &'static Object,
+        free: impl Iterator<Item = &'static Field>,
+    ) -> Option<&'static str> {
+        let key = &*entry.key.text;
+        let holder = path.describe(object.name);
+        let (code, message): (&'static Code, String) = if object.unknown == Unknown::Refuse {
+            let message = format!("unknown key {} in {holder}", quote(key));
+            (&codes::UNKNOWN_KEY, message)
+        } else {
+            let message = format!("nothing reads the key {} in {holder}", quote(key));
+            (&codes::IGNORED_KEY, message)
+        };
+        let mut diagnostic = Diagnostic::new(code, entry.key.span, message);
+        let mut meant = None;
+        if let Some((_, advice)) = object.absent.iter().find(|(word, _)| *word == key) {
+            diagnostic = diagnostic.help(*advice);
+        } else if let Some(home) = home_of(path, object, key) {
+            diagnostic = diagnostic.help(format!("`{key}` belongs {home}"));
+        } else {
+            meant = closest(key, free.map(|field| field.name));
+            diagnostic = if let Some(name) = meant {
+                renamed(diagnostic, entry, name)
+            } else {
+                let names: Vec<&str> = object.fields.iter().map(|field| field.name).collect();
+                diagnostic.help(format!("the keys here are {}", listed(&names, "and")))
+            };
+        }
+        self.report(&path.field(entry), diagnostic);
+        meant
+    }
+
+    /// Returns the name of the field that the key was probably meant to be.
+    #[cold]
+    pub(super) fn probable_typo(
+        &mut self,
+        path: &Path<'_, '_>,
+        entry: &Entry<'_>,
+        free: impl Iterator<Item = &'static Field>,
+    ) -> Option<&'static str> {
+        let key = &*entry.key.text;
+        let name = free
+            .map(|field| field.name)
+            .find(|name| is_nearly(key, name))?;
+        let message = format!("`{key}` looks like `{name}` misspelt");
+        let diagnostic = Diagnostic::new(&codes::PROBABLE_TYPO, entry.key.span, message).help(
+            format!("as it stands it is a parameter of your own, `<% this.{key} %>`"),
+        );
+        self.report(&path.field(entry), renamed(diagnostic, entry, name));
+        Some(name)
+    }
+}
+
+fn renamed(diagnostic: Diagnostic, entry: &Entry<'_>, name: &str) -> Diagnostic {
+    diagnostic
+        .label(format!("did you mean `{name}`?"))
+        .fix("rename the key", entry.key.span, name)
+}
+
+/// Where a key belongs that has got into the wrong mapping, in words.
+fn home_of(path: &Path<'_, '_>, object: &'static Object, key: &str) -> Option<String> {
+    let below = object.fields.iter().find(|field| match field.shape {
+        Shape::Object(inner) => inner.field(key).is_some(),
+        _ => false,
+    });
+    if let Some(field) = below {
+        return Some(format!("in `{}`", field.name));
+    }
+    path.ancestors().find_map(|above| {
+        let object = above.object?;
+        object.field(key)?;
+        // One that is in its right place already is not looking for it.
+        (!above.has(key)).then(|| format!("to {}", above.describe(object.name)))
+    })
+}
+
+/// Whether a key of the user's own differs from a known one only by case, `_` and `-`, or by one
+/// letter in a long word.
+fn is_nearly(key: &str, name: &str) -> bool {
+    const LONG: usize = 6;
+    let letters = |word: &str| -> String {
+        word.chars()
+            .filter(|char| !matches!(char, '_' | '-'))
+            .flat_map(char::to_lowercase)
+            .collect()
+    };
+    if key.len() > 2 * name.len() {
+        return false;
+    }
+    let (key, name) = (letters(key), letters(name));
+    if key == name {
+        return true;
+    }
+    if name.len() < LONG {
+        return false;
+    }
+    let same_start = key
+        .bytes()
+        .zip(name.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let (key_end, name_end) = (
+        &key.as_bytes()[same_start..],
+        &name.as_bytes()[same_start..],
+    );
+    match (key_end, name_end) {
+        ([_, rest @ ..], other) | (other, [_, rest @ ..]) if rest == other => true,
+        ([a, b, key_rest @ ..], [c, d, name_rest @ ..]) if a == d && b == c => {
+            key_rest == name_rest
+        }
+        ([_, key_rest @ ..], [_, name_rest @ ..]) => key_rest == name_rest,
+        _ => false,
+    }
+}
+
+/// What a node is, in words.
+fn found(node: &Node<'_>) -> String {
+    match (node.kind(), node.as_text()) {
+        (Kind::Bool, Some(text)) => format!("`{text}`"),
+        (Kind::Integer | Kind::Float, Some(text)) => format!("the number {}", cut(text)),
+        (kind, _) => kind.to_string(),
+    }
+}
+
+fn quote(text: &str) -> String {
+    format!("`{}`", cut(text))
+}
+
+/// The start of a text that may be long or have many lines.
+fn cut(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.lines().next().unwrap_or_default();
+    if line.len() == text.len() && line.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    line.chars().take(MOST).chain(['…']).collect()
+}
+
+fn alternatives(words: &[&str]) -> String {
+    listed(words, "or")
+}
+
+fn listed(words: &[&str], last: &str) -> String {
+    let mut out = String::new();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 && index + 1 == words.len() {
+            out.push(' ');
+            out.push_str(last);
+            out.push(' ');
+        } else if index > 0 {
+            out.push_str(", ");
+        }
+        out.push('`');
+        out.push_str(word);
+        out.push('`');
+    }
+    out
+}
+
+/// A sentence of the table as part of another: without capital and full stop.
+fn sentence(doc: &str) -> String {
+    let doc = doc.strip_suffix('.').unwrap_or(doc);
+    let mut chars = doc.chars();
+    let second_is_upper = doc.chars().nth(1).is_some_and(char::is_uppercase);
+    match chars.next() {
+        Some(first) if !second_is_upper => first.to_lowercase().chain(chars).collect(),
+        _ => doc.to_owned(),
+    }
+}
+
+impl Shape {
+    /// What it may hold, in words: "a list of texts".
+    pub(super) fn in_words(&self) -> String {
+        match self {
+            Shape::Text(_) => "a text".to_owned(),
+            Shape::TextOrNumber => "a text or a number".to_owned(),
+            Shape::TextOrList => "a text or a list of texts".to_owned(),
+            Shape::Integer { null: false, .. } => "an integer".to_owned(),
+            Shape::Integer { null: true, .. } => "an integer or `null`".to_owned(),
+            Shape::Flag => "`true` or `false`".to_owned(),
+            Shape::Choice(choices) => alternatives(choices),
+            Shape::Exactly(number) => format!("{number}"),
+            Shape::List { of, .. } => match of {
+                Shape::Text(_) => "a list of texts".to_owned(),
+                Shape::Object(_) | Shape::Tagged { .. } => "a list of mappings".to_owned(),
+                _ => "a list".to_owned(),
+            },
+            Shape::Map { .. } | Shape::Object(_) | Shape::Tagged { .. } | Shape::Secrets => {
+                "a mapping".to_owned()
+            }
+            Shape::Any => "anything".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The published form of a table for people: one section per object, in Markdown.
+
+use std::fmt::Write as _;
+
+use super::{Default, Field, Object, Shape, Unknown};
+
+/// The reference of an object and of all that it holds.
+pub fn reference(object: &'static Object, title: &str, introduction: &str) -> String {
+    let mut objects = vec![object];
+    collect(object, &mut objects);
+    let mut out = format!("# {title}\n\n{introduction}\n");
+    for object in objects {
+        section(&mut out, object);
+    }
+    out
+}
+
+/// All objects below one, each once, in the order of the document.
+fn collect(object: &'static Object, objects: &mut Vec<&'static Object>) {
+    for field in object.fields {
+        for inner in inner_objects(&field.shape) {
+            if !objects.iter().any(|other| std::ptr::eq(*other, inner)) {
+                objects.push(inner);
+                collect(inner, objects);
+            }
+        }
+    }
+}
+
+fn inner_objects(shape: &'static Shape) -> Vec<&'static Object> {
+    match shape {
+        Shape::Object(object) => vec![object],
+        Shape::Tagged { cases, .. } => cases.iter().map(|(_, object)| *object).collect(),
+        Shape::List { of, .. } | Shape::Map { of, .. } => inner_objects(of),
+        _ => Vec::new(),
+    }
+}
+
+fn section(out: &mut String, object: &'static Object) {
+    let others = match object.unknown {
+        Unknown::Refuse => "Other keys are refused.",
+        Unknown::Warn => "Other keys are accepted with a warning; nothing reads them.",
+        Unknown::Keep => "Other keys are the user's own.",
+    };
+    let _ = write!(
+        out,
+        "\n## {}\n\n{} {others}\n\n| key | holds | default | meaning |\n| --- | --- | --- | --- |\n",
+        heading(object.name),
+        object.doc
+    );
+    for field in object.fields {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} |",
+            keys(field),
+            holds(&field.shape),
+            default(field),
+            cell(field.doc)
+        );
+    }
+}
+
+fn keys(field: &Field) -> String {
+    let mut out = format!("`{}`", field.name);
+    for other in field.also {
+        let _ = write!(out, ", also `{other}`");
+    }
+    out
+}
+
+fn default(field: &Field) -> String {
+    match field.default {
+        _ if field.required => "**required**".to_owned(),
+        Default::None => String::new(),
+        Default::Value(json) => format!("`{}`", json.trim_matches('"')),
+        Default::Rule(words) => cell(words),
+    }
+}
+
+fn holds(shape: &'static Shape) -> String {
+    match shape {
+        Shape::Text(rule) if rule.pattern.is_empty() => "text".to_owned(),
+        Shape::Text(rule) => format!("text, `{}`, at most {}", rule.pattern, rule.max_length),
+        Shape::TextOrNumber => "text or number".to_owned(),
+        Shape::TextOrList => "text or list of texts".to_owned(),
+        Shape::Integer { min, max, null } => {
+            let null = if *null { ", or `null`" } else { "" };
+            if *max == i64::from(i32::MAX) {
+                format!("integer, at least {min}{null}")
+            } else {
+                format!("integer from {min} to {max}{null}")
+            }
+        }
+        Shape::Flag => "`true` or `false`".to_owned(),
+        Shape::Choice(words) => {
+            let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+            words.join(", ")
+        }
+        Shape::Exactly(number) => format!("`{number}` or `\"{number}\"`"),
+        Shape::List { of, min } => format!("list of {}{}", holds(of), least(*min)),
+        Shape::Map { key, of, min, .. } => {
+            format!("mapping of {key} to {}{}", holds(of), least(*min))
+        }
+        Shape::Object(object) => link(object.name),
+        Shape::Tagged { cases, .. } => {
+            let mut links: Vec<String> =
+                cases.iter().map(|(_, object)| link(object.name)).collect();
+            links.dedup();
+            links.join(" or ")
+        }
+        Shape::Secrets => "mapping of name to value".to_owned(),
+        Shape::Any => "anything".to_owned(),
+    }
+}
+
+fn least(min: usize) -> String {
+    match min {
+        0 => String::new(),
+        _ => format!(", at least {min}"),
+    }
+}
+
+fn link(name: &str) -> String {
+    let anchor = name.to_lowercase().replace(' ', "-");
+    format!("[{name}](#{anchor})")
+}
+
+fn heading(name: &str) -> String {
+    let mut chars = name.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}

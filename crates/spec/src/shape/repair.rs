@@ -1,0 +1,224 @@
+//! Edits of the source that mend what people often get wrong.
+
+use super::check::is_quoted;
+use super::{Shape, TextRule};
+use crate::diagnostic::Diagnostic;
+use crate::source::{Source, Span};
+use crate::yaml::node::Kind;
+use crate::yaml::{Entry, Node, Style};
+
+/// Whether a list or mapping is written with brackets.
+pub(super) fn is_flow(source: &Source, node: &Node<'_>) -> bool {
+    source.slice(node.span).starts_with(['[', '{'])
+}
+
+/// Adds the repair of a value of the wrong type, where its form tells what was meant.
+pub(super) fn wrong_type(
+    diagnostic: Diagnostic,
+    source: &Source,
+    node: &Node<'_>,
+    shape: &Shape,
+) -> Diagnostic {
+    let span = node.span;
+    match (shape, node.kind()) {
+        (Shape::Integer { .. }, Kind::Text) => match unquoted_number(node) {
+            Some(number) if is_plain_or_quoted(node) => {
+                diagnostic.fix("write the number without quotes", span, number)
+            }
+            _ => diagnostic,
+        },
+        (Shape::Integer { .. }, Kind::Float) => diagnostic.help("write a whole number"),
+        (Shape::Flag, Kind::Text | Kind::Integer) => match meant_flag(node) {
+            Some(flag) if is_plain_or_quoted(node) => {
+                diagnostic.fix(format!("write `{flag}`"), span, flag)
+            }
+            _ => diagnostic,
+        },
+        (Shape::Text(_) | Shape::TextOrNumber, Kind::Bool | Kind::Integer | Kind::Float) => {
+            diagnostic.fix("quote it", span, double_quoted(source.slice(span)))
+        }
+        (Shape::List { of, .. }, Kind::Text) if takes_text(of) => match flow_item(source, node) {
+            Some(item) => diagnostic.fix("make it a list of one", span, format!("[{item}]")),
+            None => diagnostic.help("begin the line with `- `"),
+        },
+        (Shape::List { of, .. }, Kind::Map) if takes_map(of) => {
+            diagnostic.help("begin each item with `- `")
+        }
+        (Shape::Map { .. } | Shape::Object(_), Kind::List) => {
+            without_dashes(diagnostic, source, node, shape)
+        }
+        (Shape::Map { .. } | Shape::Object(_) | Shape::Tagged { .. }, Kind::Text) => {
+            diagnostic.help("write its entries as `key: value`, each on a line of its own")
+        }
+        _ => diagnostic,
+    }
+}
+
+/// The edit that puts a key and a value in front of the first key of a mapping.
+pub(super) fn insert_key(
+    source: &Source,
+    node: &Node<'_>,
+    key: &str,
+    stub: &str,
+) -> Option<(Span, String)> {
+    let is_own = |entry: &&Entry<'_>| {
+        let inside = node.span.range();
+        entry.merged.is_none()
+            && entry.key.span.source == node.span.source
+            && inside.contains(&(entry.key.span.start as usize))
+    };
+    let flow = is_flow(source, node);
+    let Some(first) = node.as_map()?.entries.iter().find(is_own) else {
+        let at = node.span.part(1, 1);
+        return (source.slice(node.span) == "{}").then(|| (at, format!("{key}: {stub}")));
+    };
+    let start = first.key.span.start as usize;
+    let at = first.key.span.part(0, 0);
+    if flow {
+        // In JSON the stub would have to be JSON as well.
+        let is_json = source.slice(first.key.span).starts_with('"');
+        return (!is_json).then(|| (at, format!("{key}: {stub}, ")));
+    }
+    let before = source.text().get(..start)?;
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let column = before.get(line_start..)?.chars().count();
+    Some((at, format!("{key}: {stub}\n{:column$}", "")))
+}
+
+/// The nearest text that a rule accepts, if changing single characters is enough.
+pub(super) fn mend(text: &str, rule: &TextRule) -> Option<String> {
+    let replaced: String = text
+        .trim()
+        .chars()
+        .map(|char| match char {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => char,
+            '-' if (rule.accepts)("a-b") => char,
+            _ => '_',
+        })
+        .collect();
+    let is_useful = |text: &String| {
+        (rule.accepts)(text) && text.bytes().any(|byte| byte.is_ascii_alphanumeric())
+    };
+    let candidates = [format!("_{replaced}"), replaced];
+    candidates
+        .into_iter()
+        .rev()
+        .find(is_useful)
+        .filter(|text| rule.is_short_enough(text))
+}
+
+fn unquoted_number(node: &Node<'_>) -> Option<String> {
+    let text = node.as_text()?.trim();
+    let plain: String = text
+        .chars()
+        .filter(|char| !matches!(char, '_' | ','))
+        .collect();
+    plain.parse::<i64>().ok().map(|number| number.to_string())
+}
+
+fn meant_flag(node: &Node<'_>) -> Option<&'static str> {
+    const WORDS: [(&str, &str); 12] = [
+        ("yes", "true"),
+        ("y", "true"),
+        ("on", "true"),
+        ("true", "true"),
+        ("1", "true"),
+        ("enabled", "true"),
+        ("no", "false"),
+        ("n", "false"),
+        ("off", "false"),
+        ("false", "false"),
+        ("0", "false"),
+        ("disabled", "false"),
+    ];
+    let text = node.as_text()?.trim();
+    WORDS
+        .iter()
+        .find(|(word, _)| text.eq_ignore_ascii_case(word))
+        .map(|(_, flag)| *flag)
+}
+
+fn is_plain_or_quoted(node: &Node<'_>) -> bool {
+    node.as_scalar()
+        .is_some_and(|scalar| scalar.style == Style::Plain || is_quoted(scalar.style))
+}
+
+fn takes_text(shape: &Shape) -> bool {
+    matches!(shape, Shape::Text(_) | Shape::TextOrNumber | Shape::Any)
+}
+
+fn takes_map(shape: &Shape) -> bool {
+    matches!(
+        shape,
+        Shape::Map { .. } | Shape::Object(_) | Shape::Tagged { .. }
+    )
+}
+
+/// A text as the item of a list in brackets; none if it is written over several lines.
+fn flow_item(source: &Source, node: &Node<'_>) -> Option<String> {
+    let written = source.slice(node.span);
+    let scalar = node.as_scalar()?;
+    if written.is_empty() || written.contains('\n') || !is_plain_or_quoted(node) {
+        return None;
+    }
+    let is_safe = is_quoted(scalar.style) || !written.contains([',', '[', ']', '{', '}']);
+    Some(if is_safe {
+        written.to_owned()
+    } else {
+        double_quoted(&scalar.text)
+    })
+}
+
+fn double_quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => out.extend(['\\', char]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            _ => out.push(char),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// `- worker: …` where `worker: …` was meant: blanks out the dashes.
+fn without_dashes(
+    diagnostic: Diagnostic,
+    source: &Source,
+    node: &Node<'_>,
+    shape: &Shape,
+) -> Diagnostic {
+    let fits = |entries: &[Entry<'_>]| match shape {
+        Shape::Object(object) => entries
+            .iter()
+            .all(|entry| object.field(&entry.key.text).is_some()),
+        _ => entries.len() == 1,
+    };
+    let mut dashes = Vec::new();
+    for item in node.as_list().unwrap_or_default() {
+        let Some(map) = item.as_map().filter(|map| fits(&map.entries)) else {
+            break;
+        };
+        let before = source
+            .text()
+            .get(..item.span.start as usize)
+            .unwrap_or_default();
+        let dash = before.trim_end_matches(' ');
+        if map.entries.is_empty() || item.alias().is_some() || !dash.ends_with('-') {
+            break;
+        }
+        dashes.push(Span::new(source.id(), dash.len() - 1, dash.len()));
+    }
+    let is_whole = node
+        .as_list()
+        .is_some_and(|items| !items.is_empty() && items.len() == dashes.len());
+    if !is_whole || is_flow(source, node) {
+        return diagnostic.help("write its entries as `key: value`, without `- `");
+    }
+    dashes.into_iter().fold(diagnostic, |diagnostic, dash| {
+        diagnostic.fix("remove the dashes", dash, " ")
+    })
+}
