@@ -35,6 +35,7 @@ codes! {
     BAD_KEY = "P0110" "bad-key" Error: "a mapping key is not a plain text";
     BAD_MERGE = "P0111" "bad-merge" Error: "a merge key does not name a mapping";
     EMPTY_FILE = "P0112" "empty-file" Error: "the file holds no document";
+    CONTROL_CHARACTER = "P0113" "control-character" Error: "the text holds a character that YAML does not allow";
 
     UNKNOWN_KEY = "P0201" "unknown-key" Error: "a key that nothing reads";
     MISSING_KEY = "P0202" "missing-key" Error: "a required key is missing";

@@ -1,5 +1,39 @@
 //! YAML 1.2 (and so JSON) into a tree that remembers where everything stood.
+//!
+//! The reader is a cursor over bytes that descends straight into the tree. It never fails: a
+//! problem is noted, the lines that belong to it are passed, and reading goes on.
+//!
+//! | module | its part |
+//! | --- | --- |
+//! | [`node`] | the tree |
+//! | `document` | the tree with comments and problems; limits |
+//! | `decode` | bytes to text |
+//! | `stream` | directives, markers, the one document |
+//! | `reader` | the cursor |
+//! | `block`, `flow` | lists and mappings by indentation and in brackets |
+//! | `plain`, `quoted`, `block_scalar` | scalars |
+//! | `mapping` | unique keys, merge keys |
+//! | `anchors` | anchors, aliases, tags |
+//! | `problems` | what is said about a wrong text |
 
+mod anchors;
+mod block;
+mod block_scalar;
+mod decode;
+mod document;
+mod flow;
+mod mapping;
 pub mod node;
+mod plain;
+mod problems;
+mod quoted;
+mod reader;
+mod stream;
 
+pub use decode::{Undecodable, decode};
+pub use document::{Comment, Document, Limits};
 pub use node::{Entry, Key, Map, Node, Scalar, Style, Value};
+pub use stream::load;
+
+#[cfg(test)]
+mod tests;

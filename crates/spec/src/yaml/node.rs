@@ -125,6 +125,11 @@ impl<'s> Node<'s> {
         self.rare.as_deref()?.replaced.as_ref()
     }
 
+    /// Whether it is as a reader makes most nodes: no tag, no alias, nothing replaced.
+    pub(super) fn is_usual(&self) -> bool {
+        self.rare.is_none()
+    }
+
     /// Gives it a tag.
     pub fn set_tag(&mut self, tag: impl Into<Cow<'s, str>>) {
         self.rare.get_or_insert_default().tag = Some(tag.into());
