@@ -3,6 +3,7 @@
 pub mod codes;
 mod collect;
 mod levels;
+pub mod render;
 pub mod suggest;
 
 pub use collect::{Counts, Diagnostics};

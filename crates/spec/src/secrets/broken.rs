@@ -157,7 +157,8 @@ fn looks_like_key(line: &str) -> bool {
 /// The texts in a range of secrets that may be values: what stands behind `:` or `-` on each line,
 /// each entry of a flow collection, and each quoted text that is not a key.
 pub(super) fn values(text: &str, mut found: impl FnMut(&str)) {
-    for line in text.lines() {
+    let uncommented = |line| str::split_once(line, " #").map_or("", |(value, _)| value);
+    for line in text.lines().flat_map(|line| [line, uncommented(line)]) {
         let mut part = line.trim().trim_start_matches("- ");
         loop {
             if !part.ends_with(':') {
