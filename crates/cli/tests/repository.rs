@@ -50,7 +50,7 @@ fn both_pure_crates_have_the_same_fence() {
 }
 
 #[test]
-fn no_source_of_a_pure_crate_opens_the_fence() {
+fn only_tests_of_a_pure_crate_open_the_fence() {
     let mut sources = Vec::new();
     for name in ["core", "spec"] {
         files(
@@ -60,10 +60,11 @@ fn no_source_of_a_pure_crate_opens_the_fence() {
         );
     }
     assert!(!sources.is_empty());
-    for path in sources {
-        let text = fs::read_to_string(&path).unwrap();
+    for path in sources.iter().filter(|path| !path.ends_with("tests.rs")) {
+        let text = fs::read_to_string(path).unwrap();
+        let (product, _) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
         assert!(
-            !text.contains("clippy::disallowed_"),
+            !product.contains("clippy::disallowed_"),
             "{} allows what the fence forbids",
             path.display()
         );
