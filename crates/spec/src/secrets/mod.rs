@@ -10,7 +10,7 @@ mod needles;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, codes};
 use crate::source::{Source, SourceId, Sources, Span};
 use crate::yaml::{Map, Node, Value};
 use needles::Needles;
@@ -57,6 +57,11 @@ impl Redactor {
             };
             if root.is_none() || diagnostics.iter().any(is_broken) {
                 redactor.add_broken_text(sources.get(id));
+            }
+        }
+        for diagnostic in diagnostics {
+            if diagnostic.code == &codes::SECRET_IN_FLAG {
+                redactor.add_flag(sources.get(diagnostic.span.source));
             }
         }
         redactor
@@ -114,6 +119,14 @@ impl Redactor {
             self.hidden
                 .push(Span::new(source.id(), range.start, range.end));
         }
+    }
+
+    /// Adds the value of `PATH=VALUE`.
+    fn add_flag(&mut self, flag: &Source) {
+        let text = flag.text();
+        let start = text.find('=').map_or(0, |at| at + 1);
+        self.needles.add(&text[start..]);
+        self.hidden.push(Span::new(flag.id(), start, text.len()));
     }
 
     fn add_values(&mut self, node: &Node<'_>, sources: &Sources, spans: &mut Vec<Span>) {

@@ -3,63 +3,16 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::yaml::{Entry, Key, Scalar, Style};
-
-/// A tree for `key: value` lines, where two more spaces of indent make a nested mapping; enough to
-/// test with.
-fn tree(source: &Source) -> Node<'_> {
-    fn block<'s>(
-        source: &'s Source,
-        lines: &mut std::iter::Peekable<std::vec::IntoIter<usize>>,
-        indent: usize,
-    ) -> Node<'s> {
-        let text = source.text();
-        let mut map = Map::default();
-        while let Some(start) = lines.next_if(|start| {
-            let line = text[*start..].lines().next().unwrap();
-            line.len() - line.trim_start().len() >= indent
-        }) {
-            let line = text[start..].lines().next().unwrap();
-            if line.trim_start().starts_with('#') {
-                continue;
-            }
-            let (key, value) = line.split_once(':').unwrap();
-            let value = value.split(" #").next().unwrap();
-            let key_start = start + key.len() - key.trim_start().len();
-            let key_span = Span::new(source.id(), key_start, start + key.len());
-            let node = if value.trim().is_empty() {
-                block(source, lines, indent + 2)
-            } else {
-                let at = start + key.len() + 1 + value.len() - value.trim_start().len();
-                let span = Span::new(source.id(), at, at + value.trim().len());
-                let scalar = Scalar {
-                    text: unquoted(value.trim()).into(),
-                    style: Style::Plain,
-                };
-                Node::new(span, Value::Scalar(scalar))
-            };
-            map.entries.push(Entry {
-                key: Key {
-                    text: key.trim().into(),
-                    span: key_span,
-                },
-                value: node,
-                merged: None,
-            });
-        }
-        Node::new(Span::new(source.id(), 0, text.len()), Value::Map(map))
-    }
-    let starts = source.line_starts().iter().map(|start| *start as usize);
-    let starts: Vec<usize> = starts
-        .filter(|start| *start < source.text().len())
-        .collect();
-    block(source, &mut starts.into_iter().peekable(), 0)
-}
+use crate::diagnostic::codes;
+use crate::yaml::{Limits, load};
 
 fn masked(text: &str) -> String {
     let sources = Sources::default();
     let source = sources.add("job.yaml", text);
-    Redactor::from_document(&tree(source), &sources).source_text(source)
+    let document = load(source, &Limits::default());
+    let diagnostics = document.diagnostics.into_vec();
+    let documents = [(source.id(), document.root.as_ref())];
+    Redactor::new(&sources, documents, &diagnostics).source_text(source)
 }
 
 fn masked_broken(text: &str) -> String {
@@ -110,7 +63,8 @@ fn messages_lose_what_they_quote() {
         "job.yaml",
         "secrets:\n  a: Tr0ub4dor\n  b: name\n  c: abc\n",
     );
-    let redactor = Redactor::from_document(&tree(source), &sources);
+    let document = load(source, &Limits::default());
+    let redactor = Redactor::from_document(&document.root.unwrap(), &sources);
     assert_eq!(
         redactor.message("no `xTr0ub4dorx` here"),
         "no `x••••x` here"
@@ -133,9 +87,61 @@ fn flags_and_stars_are_not_looked_for() {
         "a: true\nsecrets:\n  b: ••••\n"
     );
     assert_eq!(
-        masked("a: ******\nsecrets: ******\n"),
-        "a: ******\nsecrets: ••••••\n"
+        masked("a: '******'\nsecrets: '******'\n"),
+        "a: '******'\nsecrets: ••••••••\n"
     );
+}
+
+#[test]
+fn every_way_to_write_a_secret_is_masked() {
+    let text = r#"
+x: &token "hunter2\t1"
+y: *token
+secrets: !!map
+  plain: hunter2-plain # hunter2-comment
+  'quoted': 'it''s hunter2-quoted'
+  list: [hunter2-a, {deep: hunter2-b}]
+  block: |
+    hunter2-line
+      hunter2-more
+  folded: >-
+    hunter2-folded
+    hunter2-words
+  alias: *token
+  <<: {merged: hunter2-merged}
+prerequisites:
+- type: dockerimage
+  auth: {password: hunter2-password}
+run: |
+  echo hunter2-line hunter2-plain it's hunter2-quoted
+  echo hunter2-words aHVudGVyMi1wbGFpbg== hunter2%091
+"#;
+    let shown = masked(text);
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert!(!shown.contains("aHVudGVyMi1wbGFpbg"), "{shown}");
+    assert!(
+        shown.contains("\n  list: ") && shown.contains("deep: "),
+        "{shown}"
+    );
+    assert_eq!(shown.chars().count(), text.chars().count());
+}
+
+#[test]
+fn what_a_problem_keeps_out_of_the_tree_is_masked() {
+    let shown = masked("secrets:\n  a: hunter2-1\n  a: hunter2-2\nsecrets:\n  b: hunter2-3\n");
+    assert!(!shown.contains("hunter2"), "{shown}");
+    let shown = masked("secrets:\n  a: [hunter2-1\n  b: hunter2-2\nname: \"x\n");
+    assert!(!shown.contains("hunter2"), "{shown}");
+}
+
+#[test]
+fn a_secret_in_a_flag_is_masked() {
+    let sources = Sources::default();
+    let flag = sources.add("--set", "secrets.a=x1");
+    let span = Span::new(flag.id(), 0, 9);
+    let problem = Diagnostic::new(&codes::SECRET_IN_FLAG, span, "secret");
+    let redactor = Redactor::new(&sources, [], &[problem]);
+    assert_eq!(redactor.source_text(flag), "secrets.a=••");
 }
 
 #[test]
