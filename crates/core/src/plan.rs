@@ -96,7 +96,7 @@ pub struct Role {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Image {
     /// Its reference, such as `ubuntu:22.04`.
-    pub uri: String,
+    pub uri: Text,
     /// How to log in to its registry.
     pub auth: Option<ImageAuth>,
 }
@@ -136,9 +136,9 @@ pub struct Resources {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Mount {
     /// The storage's configured name.
-    pub storage: String,
+    pub storage: Text,
     /// Absolute path inside the task.
-    pub target: String,
+    pub target: Text,
 }
 
 /// Something done around the command.

@@ -116,7 +116,10 @@ impl Script {
             );
         }
         for mount in &role.mounts {
-            let (storage, target) = (one_line(&mount.storage), one_line(&mount.target));
+            let (storage, target) = (
+                one_line(&symbolic(&mount.storage)),
+                one_line(&symbolic(&mount.target)),
+            );
             let _ = writeln!(
                 self.out,
                 "# The storage `{storage}` is mounted at {target}."

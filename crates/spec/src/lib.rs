@@ -11,9 +11,11 @@
 //! | [`shape`] | tables of fields: one table checks a document, makes its JSON Schema, accounts for its keys |
 //! | [`template`] | `<% … %>` |
 //! | [`library`] | what is asked of the outside |
+//! | [`job`] | the whole way, for callers |
 //! | [`openpai`] | the OpenPAI job protocol, version 2 |
 
 pub mod diagnostic;
+pub mod job;
 pub mod library;
 pub mod openpai;
 pub mod secrets;

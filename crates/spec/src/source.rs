@@ -105,6 +105,25 @@ impl Source {
         }
     }
 
+    /// The span of the word at a position: up to the next blank or colon.
+    pub fn word_at(&self, place: &Place) -> Span {
+        let line = self
+            .line_starts()
+            .get(place.line as usize - 1)
+            .copied()
+            .unwrap_or_default() as usize;
+        let rest = self.text.get(line..).unwrap_or_default();
+        let column = rest
+            .char_indices()
+            .nth(place.column as usize - 1)
+            .map_or(0, |(at, _)| at);
+        let word = rest.get(column..).unwrap_or_default();
+        let length = word
+            .find([' ', '\t', '\r', '\n', ':'])
+            .unwrap_or(word.len());
+        Span::new(self.id, line + column, line + column + length)
+    }
+
     /// The offsets at which lines start.
     pub fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {

@@ -1,5 +1,6 @@
 //! Every kind of problem. Ids are grouped: P01 text and YAML, P02 fields, P03 references,
-//! P04 templates, P05 prerequisites and plugins, P06 scheduling, P07 command line, P09 lints.
+//! P04 templates, P05 prerequisites and plugins, P06 scheduling, P07 command line, P08 fidelity,
+//! P09 lints.
 
 use super::{Code, Severity};
 
@@ -50,6 +51,18 @@ codes! {
     TWO_SPELLINGS = "P0211" "two-spellings" Error: "a mapping has one field in two spellings";
     PROBABLE_TYPO = "P0212" "probable-typo" Warning: "a key of the user's own looks like a misspelt one";
 
+    UNKNOWN_PREREQUISITE = "P0301" "unknown-prerequisite" Error: "a name that no prerequisite has";
+    DUPLICATE_PREREQUISITE = "P0302" "duplicate-prerequisite" Error: "two prerequisites of one type share a name";
+    WRONG_PREREQUISITE_TYPE = "P0303" "wrong-prerequisite-type" Error: "a prerequisite is named where one of another type is wanted";
+    AMBIGUOUS_PREREQUISITE = "P0304" "ambiguous-prerequisite" Warning: "a name fits prerequisites of several types";
+    DUPLICATE_DEPLOYMENT = "P0305" "duplicate-deployment" Error: "two deployments share a name";
+    UNKNOWN_DEPLOYMENT = "P0306" "unknown-deployment" Error: "the default deployment is not defined";
+    UNUSED_ROLE = "P0307" "unused-role" Warning: "a deployment or plugin speaks of a task role that the job does not have";
+    ROLE_NAMES_COLLIDE = "P0308" "role-names-collide" Warning: "two task roles have one name once case and punctuation are dropped";
+    MISSING_ITEM = "P0309" "missing-item" Error: "a marketplace item cannot be found";
+    INVALID_ITEM = "P0310" "invalid-item" Error: "a marketplace item is itself wrong";
+    WRONG_ITEM_TYPE = "P0311" "wrong-item-type" Error: "a marketplace item is of another type than its reference says";
+
     UNCLOSED_TAG = "P0401" "unclosed-tag" Error: "a `<%` has no `%>`";
     EMPTY_TAG = "P0402" "empty-tag" Error: "a tag names nothing";
     UNSUPPORTED_TAG = "P0403" "unsupported-tag" Error: "a tag of another template language, which OpenPAI drops without a word";
@@ -62,12 +75,26 @@ codes! {
     INHERITED_TWICE = "P0410" "inherited-twice" Error: "a value is inherited from two prerequisites that are equally near";
     TAG_IN_VALUE = "P0411" "tag-in-value" Warning: "the value that a tag takes holds a tag, which stays as it is";
 
+    REQUIRE_CYCLE = "P0501" "require-cycle" Error: "prerequisites require each other in a circle";
+    UNKNOWN_PLUGIN = "P0502" "unknown-plugin" Error: "a plugin that Pinnace does not have";
+    MIXED_COMMANDS = "P0503" "mixed-commands" Error: "a prerequisite has both callbacks and preCommands or postCommands";
+    VOID_JOB_SSH = "P0504" "void-job-ssh" Warning: "job-to-job ssh is off without gang allocation";
+    MOUNT_CONFLICT = "P0505" "mount-conflict" Error: "two storages are mounted at one place";
+    BAD_MOUNT_POINT = "P0506" "bad-mount-point" Error: "a mount point is not an absolute path";
+    TANGLED_PREREQUISITES = "P0507" "tangled-prerequisites" Error: "the prerequisites require each other too often to follow";
+
+    UNKNOWN_SCHEDULED_ROLE = "P0601" "unknown-scheduled-role" Error: "the scheduler settings speak of a task role that the job does not have";
+    SKU_AND_CELL = "P0602" "sku-and-cell" Error: "a task role asks for both a kind of hardware and a pinned cell";
+    UNEVEN_AFFINITY = "P0603" "uneven-affinity" Error: "task roles of one affinity group ask for different hardware";
+
     BAD_SETTING = "P0701" "bad-setting" Error: "a `-p` or `--set` is not of the form NAME=VALUE";
     UNKNOWN_PARAMETER = "P0702" "unknown-parameter" Error: "a `-p` names a parameter that the file does not declare";
     BAD_QUERY = "P0703" "bad-query" Error: "the path of a `--set` is not a JSONPath, or not one that can be set";
     NOTHING_SELECTED = "P0704" "nothing-selected" Error: "the path of a `--set` selects nothing";
     SECRET_IN_FLAG = "P0705" "secret-in-flag" Error: "a `--set` would put a secret on the command line";
     REPEATED_SETTING = "P0706" "repeated-setting" Warning: "two flags set the same value";
+
+    FIDELITY_LOSS = "P0801" "fidelity-loss" Error: "with `--strict`, a field that would not be honoured";
 
     BAD_ALLOW = "P0990" "bad-allow" Warning: "an `allow` names no warning that Pinnace knows";
 }

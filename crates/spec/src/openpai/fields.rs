@@ -206,7 +206,7 @@ pub static JOB: Object = Object {
 };
 
 /// The proposal's `storage` stands beside the types that upstream knows.
-static PREREQUISITE: Shape = Shape::Tagged {
+pub static PREREQUISITE: Shape = Shape::Tagged {
     name: "prerequisite",
     by: "type",
     cases: &[

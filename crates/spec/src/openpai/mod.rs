@@ -1,5 +1,70 @@
 //! The OpenPAI job protocol, version 2, with the whole prerequisites proposal.
+//!
+//! Document → [`fields`] (shape) → [`read`] (model) → [`catalog`] (prerequisites and marketplace)
+//! → [`check`] (cross references) → [`lower`] (templates, plan).
 
+pub mod catalog;
+pub mod check;
 pub mod fields;
+pub mod hived;
+pub mod lower;
+pub mod marketplace;
 pub mod model;
+pub mod plugins;
 pub mod read;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, codes};
+use crate::job::{Compat, Dialect, Job, Request};
+use crate::library::Library;
+use crate::shape;
+use crate::source::Sources;
+use crate::yaml::Node;
+
+/// Checks the fields of a document by themselves.
+pub fn check_shape(root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
+    shape::check(root, &fields::SHAPE, sources, out);
+}
+
+/// Reads a complete document: every problem in it, and its plan if that is wanted.
+pub fn read_job(
+    root: &Node<'_>,
+    sources: &Sources,
+    request: &Request<'_>,
+    library: &dyn Library,
+    out: &mut Diagnostics,
+) -> Option<Job> {
+    check_shape(root, sources, out);
+    root.as_map()?;
+    let fetched = marketplace::fetch(root, sources, library, &request.limits);
+    let (catalog, job) = catalog::Catalog::new(read::job(root), &fetched, sources, out);
+    check::references(&job, &catalog, &fetched, out);
+    hived::check(&job, out);
+    let building = request.plan && !out.has_errors();
+    let (lowered, usage) = lower::lower(
+        &job,
+        &catalog,
+        sources,
+        request.compat == Compat::OpenPai,
+        building,
+        out,
+    );
+    if catalog.exhausted() {
+        let message = "the prerequisites require each other too often to follow";
+        out.push(
+            Diagnostic::new(
+                &codes::TANGLED_PREREQUISITES,
+                job.roles.first()?.name.span,
+                message,
+            )
+            .help("list fewer prerequisites in `require`"),
+        );
+    }
+    let _ = usage;
+    let lowered = lowered?;
+    Some(Job {
+        dialect: Dialect::OpenPai,
+        plan: lowered.plan,
+        origins: lowered.origins,
+        fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
+    })
+}

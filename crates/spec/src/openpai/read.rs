@@ -91,7 +91,7 @@ fn role<'d>(entry: &'d Entry<'d>) -> Option<Role<'d>> {
             .map(|entry| {
                 (
                     Name {
-                        text: &*entry.key.text,
+                        text: &entry.key.text,
                         span: entry.key.span,
                     },
                     &entry.value,

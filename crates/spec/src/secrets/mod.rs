@@ -5,6 +5,7 @@
 //! wherever they quote a value. It is made only when there is something to show.
 
 mod broken;
+mod clear;
 mod needles;
 
 use std::borrow::Cow;
@@ -14,6 +15,8 @@ use crate::diagnostic::{Diagnostic, codes};
 use crate::source::{Source, SourceId, Sources, Span};
 use crate::yaml::{Map, Node, Value};
 use needles::Needles;
+
+pub use clear::{ClearSecrets, implicit_name};
 
 /// What stands for a secret in a message: its length is not told.
 pub const MASK: &str = "••••";

@@ -1,0 +1,216 @@
+//! The whole way: text → document → settings → dialect → plan.
+
+use pinnace_core::fidelity::{Account, Engine, Honour};
+use pinnace_core::origin::Origins;
+use pinnace_core::plan::Plan;
+
+use crate::diagnostic::{Allowed, Diagnostic, Diagnostics, Levels, codes};
+use crate::library::Library;
+use crate::openpai;
+use crate::secrets::Redactor;
+use crate::setting::{self, Setting};
+use crate::source::{Source, Sources, Span};
+use crate::yaml::{self, Limits, Node};
+
+/// A kind of job file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// An OpenPAI job, protocol version 2.
+    OpenPai,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Dialect; 1] = [Dialect::OpenPai];
+
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Dialect::OpenPai => "openpai",
+        }
+    }
+
+    /// Its name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Dialect::OpenPai => "OpenPAI job",
+        }
+    }
+
+    /// The dialect of a document, by keys that no other dialect has.
+    pub fn detect(root: &Node<'_>) -> Option<Dialect> {
+        ["protocolVersion", "taskRoles"]
+            .iter()
+            .any(|key| root.get(key).is_some())
+            .then_some(Dialect::OpenPai)
+    }
+}
+
+/// Whose mistakes are to be copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compat {
+    /// Nobody's.
+    #[default]
+    None,
+    /// OpenPAI's: a template that finds nothing stays as it is.
+    OpenPai,
+}
+
+/// What is wanted of a file.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// `-p` and `--set`, in order.
+    pub settings: &'a [Setting],
+    /// `--compat`
+    pub compat: Compat,
+    /// Where the job would run.
+    pub engine: Engine,
+    /// Whether a field that the engine does not honour is an error.
+    pub strict: bool,
+    /// Which warnings are wanted.
+    pub levels: &'a Levels,
+    /// The dialect, if the user says which.
+    pub dialect: Option<Dialect>,
+    /// Bounds of what is read.
+    pub limits: Limits,
+    /// Whether the plan is wanted, or only the problems.
+    pub plan: bool,
+}
+
+/// A job, resolved.
+#[derive(Debug)]
+pub struct Job {
+    /// What it was written in.
+    pub dialect: Dialect,
+    /// What will run.
+    pub plan: Plan,
+    /// Where each of its values comes from.
+    pub origins: Origins,
+    /// What becomes of every key of the file.
+    pub fidelity: Vec<Account>,
+}
+
+/// All that can be said about a file.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The problems, in file order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The job, if it was wanted and nothing is wrong with it.
+    pub job: Option<Job>,
+    /// Keeps secrets out of whatever is shown.
+    pub redactor: Redactor,
+}
+
+/// Reads a file: every problem in it, or its plan.
+pub fn read(
+    sources: &Sources,
+    source: &Source,
+    request: &Request<'_>,
+    library: &dyn Library,
+) -> Outcome {
+    let mut document = yaml::load(source, &request.limits);
+    let mut out = std::mem::take(&mut document.diagnostics);
+    let mut job = None;
+    if let Some(root) = &mut document.root {
+        setting::apply(root, request.settings, sources, &mut out);
+    }
+    match (&document.root, request.dialect) {
+        (Some(root), dialect) => match dialect.or_else(|| Dialect::detect(root)) {
+            Some(Dialect::OpenPai) if document.complete => {
+                job = openpai::read_job(root, sources, request, library, &mut out);
+            }
+            Some(Dialect::OpenPai) => partial(root, sources, &mut out),
+            None if document.complete => out.push(unknown_dialect(root)),
+            None => {}
+        },
+        (None, _) if !out.has_errors() => {
+            let span = Span::new(source.id(), 0, 0);
+            out.push(
+                Diagnostic::new(&codes::EMPTY_FILE, span, "the file holds no document")
+                    .help("a job file is a YAML mapping that begins with `protocolVersion: 2`"),
+            );
+        }
+        (None, _) => {}
+    }
+    if let Some(job) = &job
+        && request.strict
+    {
+        losses(job, source, &mut out);
+    }
+    if !out.is_empty() {
+        let mut allowed = Allowed::default();
+        let comments = document.comments.iter().map(|comment| comment.span);
+        allowed.read_comments(source, comments, &mut out);
+        out.apply(request.levels, &allowed);
+    }
+    let job = job.filter(|_| !out.has_errors());
+    let diagnostics = out.into_vec();
+    let redactor = if diagnostics.is_empty() && !request.plan {
+        Redactor::default()
+    } else {
+        Redactor::new(
+            sources,
+            [(source.id(), document.root.as_ref())],
+            &diagnostics,
+        )
+    };
+    Outcome {
+        diagnostics,
+        job,
+        redactor,
+    }
+}
+
+/// What can be said of a document whose end is missing: only what lies before the damage, and not
+/// that something is missing.
+fn partial(root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
+    let Some(damage) = out.iter().map(|diagnostic| diagnostic.span.start).min() else {
+        return;
+    };
+    let mut found = Diagnostics::default();
+    openpai::check_shape(root, sources, &mut found);
+    for diagnostic in found.into_vec() {
+        let absent = diagnostic.code == &codes::MISSING_KEY || diagnostic.code == &codes::TOO_FEW;
+        if diagnostic.span.end < damage && !absent {
+            out.push(diagnostic);
+        }
+    }
+}
+
+fn unknown_dialect(root: &Node<'_>) -> Diagnostic {
+    let span = match root.as_map().and_then(|map| map.entries.first()) {
+        Some(entry) => entry.key.span,
+        None => Span {
+            end: root.span.end.min(root.span.start + 1),
+            ..root.span
+        },
+    };
+    Diagnostic::new(
+        &codes::UNKNOWN_DIALECT,
+        span,
+        "this is no job file that Pinnace knows",
+    )
+    .help("an OpenPAI job has `protocolVersion: 2` and `taskRoles`")
+    .help("`--dialect openpai` reads it as one all the same, and says what is missing")
+}
+
+/// Turns every loss into an error, at the key that is lost.
+fn losses(job: &Job, source: &Source, out: &mut Diagnostics) {
+    for account in job
+        .fidelity
+        .iter()
+        .filter(|account| account.status != Honour::Honoured)
+    {
+        let how = match account.status {
+            Honour::Approximated => "is only approximated",
+            _ => "is not honoured",
+        };
+        let message = format!("`{}` {how} here", account.path);
+        let span = source.word_at(&account.place);
+        out.push(
+            Diagnostic::new(&codes::FIDELITY_LOSS, span, message)
+                .label(account.reason.clone())
+                .help("without `--strict` the job runs all the same"),
+        );
+    }
+}

@@ -1,0 +1,573 @@
+//! All prerequisites that a job can name, who requires whom, and what is inherited from whom.
+
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+
+use super::fields;
+use super::marketplace::{self, Failure, Fetched, SCHEME};
+use super::model::{Job, Kind, Name, Prerequisite};
+use super::read;
+use crate::diagnostic::suggest::closest;
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity, codes};
+use crate::library::{Answer, ItemRef};
+use crate::shape;
+use crate::source::{Sources, Span};
+use crate::yaml::{Document, Node};
+
+/// Keys that say what a prerequisite is, rather than give a value that others could inherit.
+const OWN_KEYS: &[&str] = &[
+    "protocolVersion",
+    "name",
+    "type",
+    "version",
+    "contributor",
+    "description",
+    "plugin",
+    "require",
+    "callbacks",
+    "failurePolicy",
+    "preCommands",
+    "postCommands",
+];
+
+/// Steps through the graph that one job may cost; a sane job costs less than a thousand.
+const WORK: usize = 2_000_000;
+
+/// The index of a prerequisite in its [`Catalog`].
+pub type Id = usize;
+
+/// All prerequisites, the job's own first.
+#[derive(Debug)]
+pub struct Catalog<'d> {
+    all: Vec<Prerequisite<'d>>,
+    own: usize,
+    by_name: HashMap<&'d str, Vec<Id>>,
+    by_reference: HashMap<String, Id>,
+    requires: Vec<Vec<Id>>,
+    work: Cell<usize>,
+}
+
+/// What `this.key` of a prerequisite means.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Inherited<'d> {
+    /// It has the key itself.
+    Own(&'d Node<'d>),
+    /// The nearest one that it requires has it.
+    From(Id, &'d Node<'d>),
+    /// Equally near ones have different values.
+    Conflict(Vec<Id>),
+    /// Nobody has it.
+    Missing,
+}
+
+impl<'d> Catalog<'d> {
+    /// Joins the job's prerequisites with the fetched items and reports what does not fit.
+    pub fn new(
+        job: Job<'d>,
+        fetched: &'d Fetched<'_>,
+        sources: &Sources,
+        out: &mut Diagnostics,
+    ) -> (Self, Job<'d>) {
+        let mut job = job;
+        let all = std::mem::take(&mut job.prerequisites);
+        let mut catalog = Catalog {
+            own: all.len(),
+            all,
+            by_name: HashMap::new(),
+            by_reference: HashMap::new(),
+            requires: Vec::new(),
+            work: Cell::new(WORK),
+        };
+        catalog.index_names(out);
+        let scopes = catalog.add_items(fetched, &job, sources, out);
+        catalog.link(&scopes, fetched, out);
+        catalog.report_cycles(out);
+        (catalog, job)
+    }
+
+    /// One of them.
+    pub fn get(&self, id: Id) -> &Prerequisite<'d> {
+        &self.all[id]
+    }
+
+    /// All of them, the job's own first.
+    pub fn iter(&self) -> impl Iterator<Item = (Id, &Prerequisite<'d>)> {
+        self.all.iter().enumerate()
+    }
+
+    /// Whether it stands in the job's own file.
+    pub fn is_own(&self, id: Id) -> bool {
+        id < self.own
+    }
+
+    /// The job's own prerequisite of a type and name.
+    pub fn of_kind(&self, kind: Kind, name: &str) -> Option<Id> {
+        let candidates = self.by_name.get(name)?;
+        candidates
+            .iter()
+            .copied()
+            .find(|id| self.all[*id].kind == Some(kind))
+    }
+
+    /// What a role's `prerequisites` entry means. Of several types under one name the last that is
+    /// no image wins.
+    pub fn find(&self, name: &str) -> Option<Id> {
+        if name.starts_with(SCHEME) {
+            return self.by_reference.get(name).copied();
+        }
+        let candidates = self.by_name.get(name)?;
+        let not_image = |id: &&Id| self.all[**id].kind != Some(Kind::DockerImage);
+        candidates
+            .iter()
+            .rev()
+            .find(not_image)
+            .or(candidates.last())
+            .copied()
+    }
+
+    /// The job's own prerequisites of a name, whatever their types.
+    pub fn all_called(&self, name: &str) -> impl Iterator<Item = &Prerequisite<'d>> {
+        self.by_name
+            .get(name)
+            .into_iter()
+            .flatten()
+            .map(|id| &self.all[*id])
+    }
+
+    /// The names of the job's own, for suggestions.
+    pub fn names(&self) -> impl Iterator<Item = &'d str> + '_ {
+        self.all[..self.own]
+            .iter()
+            .filter_map(|prerequisite| prerequisite.name)
+            .map(|name| name.text)
+    }
+
+    /// The direct requirements of one.
+    pub fn requires(&self, id: Id) -> &[Id] {
+        &self.requires[id]
+    }
+
+    /// What a list of names brings along: dependencies first, each once. Exit order is its reverse.
+    pub fn in_order(&self, roots: impl Iterator<Item = Id>) -> Vec<Id> {
+        let mut order = Vec::new();
+        let mut seen = vec![false; self.all.len()];
+        let mut stack: Vec<(Id, usize)> = Vec::new();
+        for root in roots {
+            if std::mem::replace(&mut seen[root], true) {
+                continue;
+            }
+            stack.push((root, 0));
+            while let Some((id, next)) = stack.last_mut() {
+                if !self.spend() {
+                    return order;
+                }
+                if let Some(child) = self.requires[*id].get(*next).copied() {
+                    *next += 1;
+                    if !std::mem::replace(&mut seen[child], true) {
+                        stack.push((child, 0));
+                    }
+                } else {
+                    order.push(*id);
+                    stack.pop();
+                }
+            }
+        }
+        order
+    }
+
+    /// Looks a key up in a prerequisite and then, level by level, in those it requires.
+    pub fn lookup(&self, id: Id, key: &str) -> Inherited<'d> {
+        if let Some(own) = read::value(self.all[id].node, key) {
+            return Inherited::Own(own);
+        }
+        if OWN_KEYS.contains(&key) {
+            return Inherited::Missing;
+        }
+        let mut seen = HashSet::from([id]);
+        let mut level = vec![id];
+        while !level.is_empty() {
+            let mut next: Vec<Id> = Vec::new();
+            let mut holders: Vec<(Id, &'d Node<'d>)> = Vec::new();
+            for child in level
+                .iter()
+                .flat_map(|parent| &self.requires[*parent])
+                .copied()
+            {
+                if !self.spend() || !seen.insert(child) {
+                    continue;
+                }
+                next.push(child);
+                if let Some(node) = read::value(self.all[child].node, key) {
+                    holders.push((child, node));
+                }
+            }
+            match holders.as_slice() {
+                [] => level = next,
+                [(holder, node), rest @ ..] if rest.iter().all(|(_, other)| same(node, other)) => {
+                    return Inherited::From(*holder, node);
+                }
+                several => return Inherited::Conflict(several.iter().map(|(id, _)| *id).collect()),
+            }
+        }
+        Inherited::Missing
+    }
+
+    /// The keys that `this.` can name, own and inherited, for suggestions.
+    pub fn keys(&self, id: Id) -> Vec<&'d str> {
+        let mut keys = Vec::new();
+        for member in self.in_order(std::iter::once(id)) {
+            for entry in read::entries(Some(self.all[member].node)) {
+                let key: &'d str = &entry.key.text;
+                if (member == id || !OWN_KEYS.contains(&key)) && !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+        }
+        keys
+    }
+
+    /// Whether the graph was too large to follow to its end.
+    pub fn exhausted(&self) -> bool {
+        self.work.get() == 0
+    }
+
+    fn spend(&self) -> bool {
+        let left = self.work.get();
+        self.work.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    fn index_names(&mut self, out: &mut Diagnostics) {
+        for (id, prerequisite) in self.all.iter().enumerate() {
+            let Some(name) = prerequisite.name else {
+                continue;
+            };
+            let same_name = self.by_name.entry(name.text).or_default();
+            let twin = same_name
+                .iter()
+                .find(|other| self.all[**other].kind == prerequisite.kind);
+            if let (Some(twin), Some(kind)) =
+                (twin.and_then(|id| self.all[*id].name), prerequisite.kind)
+            {
+                let message = format!(
+                    "two `{}` prerequisites are called `{}`",
+                    kind.word(),
+                    name.text
+                );
+                out.push(
+                    Diagnostic::new(&codes::DUPLICATE_PREREQUISITE, name.span, message)
+                        .label("the second one")
+                        .related(twin.span, "the first one")
+                        .help("give each prerequisite of one type a name of its own"),
+                );
+            } else {
+                same_name.push(id);
+            }
+        }
+    }
+
+    /// Adds the prerequisites of every item document; tells for each added one its siblings.
+    fn add_items(
+        &mut self,
+        fetched: &'d Fetched<'_>,
+        job: &Job<'d>,
+        sources: &Sources,
+        out: &mut Diagnostics,
+    ) -> Vec<Vec<Id>> {
+        let mut siblings: Vec<Vec<Id>> = vec![Vec::new(); self.all.len()];
+        let mut documents: Vec<Vec<Id>> = Vec::new();
+        for document in &fetched.documents {
+            let first = self.all.len();
+            if let Some(root) = &document.root {
+                if root.get("prerequisites").is_some() || root.get("taskRoles").is_some() {
+                    self.all.extend(read::prerequisites(root, Some("")));
+                } else if root.as_map().is_some() {
+                    self.all
+                        .push(read::prerequisite(root, String::new(), Some("")));
+                }
+            }
+            let ids: Vec<Id> = (first..self.all.len()).collect();
+            siblings.extend(ids.iter().map(|_| ids.clone()));
+            documents.push(ids);
+        }
+        let mut sites: Vec<Name<'d>> = job
+            .roles
+            .iter()
+            .flat_map(|role| role.prerequisites.clone())
+            .collect();
+        sites.extend(
+            self.all
+                .iter()
+                .flat_map(|prerequisite| prerequisite.require.clone()),
+        );
+        for site in sites {
+            if !site.text.starts_with(SCHEME) || self.by_reference.contains_key(site.text) {
+                continue;
+            }
+            let found = match fetched.references.get(site.text) {
+                Some(Ok(document)) => self.pick(
+                    site,
+                    &documents[*document],
+                    &fetched.documents[*document],
+                    sources,
+                ),
+                Some(Err(failure)) => Err(Box::new(failure_diagnostic(site, failure))),
+                None => Err(Box::new(failure_diagnostic(site, &Failure::TooMany))),
+            };
+            match found {
+                Ok(id) => {
+                    self.all[id].item = Some(site.text.to_owned());
+                    self.by_reference.insert(site.text.to_owned(), id);
+                }
+                Err(diagnostic) => out.push(*diagnostic),
+            }
+        }
+        siblings
+    }
+
+    /// The prerequisite in an item's document that a reference means.
+    fn pick(
+        &self,
+        site: Name<'d>,
+        ids: &[Id],
+        document: &Document<'_>,
+        sources: &Sources,
+    ) -> Result<Id, Box<Diagnostic>> {
+        let mut problems = Diagnostics::default();
+        if let Some(root) = &document.root {
+            let shape = if root.get("prerequisites").is_some() || root.get("taskRoles").is_some() {
+                &marketplace::ITEM_JOB
+            } else {
+                &fields::PREREQUISITE
+            };
+            shape::check(root, shape, sources, &mut problems);
+        }
+        let broken = document.diagnostics.iter().chain(problems.iter());
+        let errors: Vec<&Diagnostic> = broken
+            .filter(|problem| problem.severity == Severity::Error)
+            .take(3)
+            .collect();
+        if let [first, ..] = errors.as_slice() {
+            let message = format!("the marketplace item `{}` is itself wrong", site.text);
+            let mut diagnostic = Diagnostic::new(&codes::INVALID_ITEM, site.span, message)
+                .label("named here")
+                .help(format!("mend the item: {}", first.message));
+            for error in errors {
+                diagnostic = diagnostic.related(error.span, error.message.clone());
+            }
+            return Err(Box::new(diagnostic));
+        }
+        let reference = ItemRef::parse(site.text);
+        let wanted = reference.as_ref().and_then(|item| item.kind.as_deref());
+        let name = reference.as_ref().map_or("", |item| &item.name);
+        let fits = |id: &&Id| {
+            wanted.is_none_or(|kind| self.all[**id].kind.is_some_and(|own| own.word() == kind))
+        };
+        let named = |id: &&Id| self.all[**id].name.is_some_and(|own| own.text == name);
+        let not_image = |id: &&Id| self.all[**id].kind != Some(Kind::DockerImage);
+        let choice = match ids {
+            [only] => Some(only).filter(fits),
+            several => several.iter().filter(fits).find(named).or_else(|| {
+                let mut others = several.iter().filter(fits).filter(not_image);
+                others.next().filter(|_| others.next().is_none())
+            }),
+        };
+        choice.copied().ok_or_else(|| {
+            let kind = wanted.unwrap_or("such");
+            let message = format!(
+                "the marketplace item `{}` holds no {kind} prerequisite",
+                site.text
+            );
+            let mut diagnostic =
+                Diagnostic::new(&codes::WRONG_ITEM_TYPE, site.span, message).label("named here");
+            for id in ids {
+                let prerequisite = &self.all[*id];
+                if let (Some(kind), Some(node)) =
+                    (prerequisite.kind, read::value(prerequisite.node, "type"))
+                {
+                    let note = format!("this is a prerequisite of type `{}`", kind.word());
+                    diagnostic = diagnostic.related(node.span, note);
+                }
+            }
+            let right = ids.iter().find_map(|id| self.all[*id].kind);
+            match right {
+                Some(right) if wanted.is_some() => {
+                    let correct = format!("{SCHEME}{}/{name}", right.word());
+                    Box::new(diagnostic.help(format!("did you mean `{correct}`?")).fix(
+                        "name the item by its type",
+                        site.span,
+                        correct,
+                    ))
+                }
+                _ => Box::new(diagnostic),
+            }
+        })
+    }
+
+    /// Resolves every `require`.
+    fn link(&mut self, siblings: &[Vec<Id>], fetched: &Fetched<'_>, out: &mut Diagnostics) {
+        let mut requires = Vec::with_capacity(self.all.len());
+        for (id, prerequisite) in self.all.iter().enumerate() {
+            let mut targets = Vec::new();
+            for required in &prerequisite.require {
+                let sibling = siblings[id].iter().copied().find(|other| {
+                    self.all[*other]
+                        .name
+                        .is_some_and(|name| name.text == required.text)
+                });
+                match sibling.or_else(|| self.find(required.text)) {
+                    Some(target) => targets.push(target),
+                    None if required.text.starts_with(SCHEME) => {}
+                    None => out.push(self.unknown(*required, fetched)),
+                }
+            }
+            requires.push(targets);
+        }
+        self.requires = requires;
+    }
+
+    /// The diagnostic for a name that no prerequisite has.
+    pub fn unknown(&self, name: Name<'_>, fetched: &Fetched<'_>) -> Diagnostic {
+        let message = format!("there is no prerequisite called `{}`", name.text);
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_PREREQUISITE, name.span, message)
+            .label("not defined in this job");
+        let others = fetched.references.keys().map(String::as_str);
+        match closest(name.text, self.names().chain(others)) {
+            Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
+                "name the one that exists",
+                name.span,
+                similar,
+            ),
+            None if self.own == 0 => {
+                diagnostic.help("the job has no `prerequisites` section; add one")
+            }
+            None => diagnostic.help(format!("defined are {}", list(self.names()))),
+        }
+    }
+
+    /// Reports each cycle of `require` once, as the cycle it is.
+    fn report_cycles(&self, out: &mut Diagnostics) {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            Open,
+            Done,
+        }
+        let mut marks = vec![Mark::New; self.all.len()];
+        for root in 0..self.all.len() {
+            if marks[root] != Mark::New {
+                continue;
+            }
+            let mut path: Vec<(Id, usize)> = vec![(root, 0)];
+            marks[root] = Mark::Open;
+            while let Some((id, next)) = path.last_mut() {
+                let Some(child) = self.requires[*id].get(*next).copied() else {
+                    marks[*id] = Mark::Done;
+                    path.pop();
+                    continue;
+                };
+                *next += 1;
+                match marks[child] {
+                    Mark::Done => {}
+                    Mark::New => {
+                        marks[child] = Mark::Open;
+                        path.push((child, 0));
+                    }
+                    Mark::Open => {
+                        let start = path
+                            .iter()
+                            .position(|(id, _)| *id == child)
+                            .unwrap_or_default();
+                        let cycle: Vec<Id> = path[start..].iter().map(|(id, _)| *id).collect();
+                        out.push(self.cycle(&cycle));
+                    }
+                }
+            }
+        }
+    }
+
+    fn cycle(&self, members: &[Id]) -> Diagnostic {
+        let titles = members
+            .iter()
+            .chain(members.first())
+            .map(|id| format!("`{}`", self.all[*id].title()));
+        let chain = titles.collect::<Vec<_>>().join(" requires ");
+        let edge = |from: Id, to: Id| -> Span {
+            let position = self.requires[from]
+                .iter()
+                .position(|target| *target == to)
+                .unwrap_or_default();
+            let written = self.all[from].require.get(position);
+            written.map_or(self.all[from].node.span, |name| name.span)
+        };
+        let pairs = members.iter().zip(members.iter().cycle().skip(1));
+        let spans: Vec<(Span, Id)> = pairs.map(|(from, to)| (edge(*from, *to), *to)).collect();
+        let (last, _) = spans.last().copied().unwrap_or_default();
+        let message = format!("prerequisites require each other in a circle: {chain}");
+        let mut diagnostic = Diagnostic::new(&codes::REQUIRE_CYCLE, last, message)
+            .label("this closes the circle")
+            .help("take one `require` entry out, so that one of them can start first");
+        for (span, to) in spans.iter().rev().skip(1).rev().take(20) {
+            diagnostic = diagnostic.related(*span, format!("requires `{}`", self.all[*to].title()));
+        }
+        diagnostic
+    }
+}
+
+/// Whether two nodes say the same, wherever they stand.
+fn same(one: &Node<'_>, other: &Node<'_>) -> bool {
+    std::ptr::eq(one, other)
+        || one
+            .as_scalar()
+            .zip(other.as_scalar())
+            .is_some_and(|(one, other)| one.text == other.text)
+}
+
+/// Some names, for a message.
+pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.take(12).map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+fn failure_diagnostic(site: Name<'_>, failure: &Failure) -> Diagnostic {
+    let reference = site.text;
+    let missing = |message: String| Diagnostic::new(&codes::MISSING_ITEM, site.span, message);
+    match failure {
+        Failure::Malformed => missing(format!("`{reference}` names no marketplace item")).help(
+            "write `marketplace://data/NAME`, `marketplace://script/NAME` or `marketplace://NAME`",
+        ),
+        Failure::TooMany => {
+            missing("the job names more than a thousand marketplace items".to_owned())
+        }
+        Failure::Answer(Answer::Ambiguous { candidates }) => missing(format!(
+            "`{reference}` could be any of {} marketplace items",
+            candidates.len()
+        ))
+        .help(format!(
+            "write one of {}",
+            list(candidates.iter().map(String::as_str))
+        )),
+        Failure::Answer(Answer::Unreadable { reason }) => missing(format!(
+            "the marketplace item `{reference}` cannot be read: {reason}"
+        )),
+        Failure::Answer(Answer::Missing { others }) => {
+            let diagnostic = missing(format!("the marketplace has no item `{reference}`"));
+            match closest(reference, others.iter().map(String::as_str)) {
+                Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
+                    "name the item that exists",
+                    site.span,
+                    similar,
+                ),
+                None if others.is_empty() => diagnostic.help("the marketplace is empty"),
+                None => diagnostic.help(format!(
+                    "it has {}",
+                    list(others.iter().map(String::as_str))
+                )),
+            }
+        }
+        Failure::Answer(_) => missing(format!(
+            "no marketplace is set up to look for `{reference}`"
+        ))
+        .help("name a folder of items with `--marketplace DIR` or `PINNACE_MARKETPLACE`"),
+    }
+}

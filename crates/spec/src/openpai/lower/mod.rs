@@ -1,0 +1,361 @@
+//! Model → plan. Every template of the file is rendered here, so every problem in one is found
+//! here, also in parts that no task will use.
+
+mod role;
+mod steps;
+mod trace;
+
+use std::fmt::Display;
+
+use indexmap::IndexMap;
+use pinnace_core::origin::{Origin, Origins};
+use pinnace_core::plan::{Moment, Placement, Plan, Retry};
+use pinnace_core::text::{SecretName, Text};
+
+use super::catalog::Catalog;
+use super::model::{Job, Kind};
+use super::read;
+use crate::diagnostic::{Diagnostics, Severity};
+use crate::secrets::ClearSecrets;
+use crate::source::{Sources, Span};
+use crate::template::{self, Scope, Scopes, Site};
+use crate::yaml::Node;
+use trace::Trace;
+
+/// What the texts of a job use, for lints.
+#[derive(Debug, Default)]
+pub struct Usage {
+    /// The scope and the span of every value that a template took.
+    pub values: Vec<(Scope, Span)>,
+}
+
+/// A plan with the origin of each of its leaves.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The plan.
+    pub plan: Plan,
+    /// Where it all comes from.
+    pub origins: Origins,
+}
+
+/// Renders everything and reports what is wrong; makes the plan only if `building`.
+pub fn lower<'d>(
+    job: &Job<'d>,
+    catalog: &Catalog<'d>,
+    sources: &Sources,
+    compat: bool,
+    building: bool,
+    out: &mut Diagnostics,
+) -> (Option<Lowered>, Usage) {
+    let mut lowering = Lowering {
+        job,
+        catalog,
+        sources,
+        compat,
+        building,
+        out,
+        trace: Trace::new(sources, building),
+        usage: Usage::default(),
+        clear: if building {
+            ClearSecrets::of_document(job.root)
+        } else {
+            ClearSecrets::default()
+        },
+    };
+    lowering.unused_texts();
+    let mut roles = IndexMap::new();
+    for role in &job.roles {
+        if let Some(lowered) = lowering.role(role) {
+            roles.insert(role.name.text.to_owned(), lowered);
+        }
+    }
+    let lowered = building.then(|| {
+        let plan = lowering.job(roles);
+        (
+            plan,
+            std::mem::replace(&mut lowering.trace, Trace::new(sources, false)).finish(),
+        )
+    });
+    (
+        lowered.map(|(plan, origins)| Lowered { plan, origins }),
+        lowering.usage,
+    )
+}
+
+/// What is at hand while a job is lowered.
+struct Lowering<'a, 'd> {
+    job: &'a Job<'d>,
+    catalog: &'a Catalog<'d>,
+    sources: &'a Sources,
+    compat: bool,
+    building: bool,
+    out: &'a mut Diagnostics,
+    trace: Trace<'a>,
+    usage: Usage,
+    clear: ClearSecrets<'d>,
+}
+
+impl<'d> Lowering<'_, 'd> {
+    fn job(&mut self, roles: IndexMap<String, pinnace_core::plan::Role>) -> Plan {
+        let root = self.job.root;
+        self.trace
+            .value("name", read::value(root, "name"), "name", "");
+        let mut labels = IndexMap::new();
+        for key in ["version", "contributor", "description"] {
+            self.label(&mut labels, key, read::value(root, key), key);
+        }
+        self.label(
+            &mut labels,
+            "submitFrom",
+            self.job.extras.submit_from,
+            "extras.submitFrom",
+        );
+        let retries = read::value(root, "jobRetryCount");
+        self.trace.value(
+            "retry.limit",
+            retries,
+            "jobRetryCount",
+            "a job is not tried again unless it says so",
+        );
+        Plan {
+            name: self
+                .job
+                .name
+                .map(|name| name.text.to_owned())
+                .unwrap_or_default(),
+            labels,
+            roles,
+            secrets: self.secrets(),
+            retry: Retry {
+                limit: integer(retries).unwrap_or(0),
+            },
+            placement: self.placement(),
+            notify: self.notify(),
+        }
+    }
+
+    fn label(
+        &mut self,
+        labels: &mut IndexMap<String, String>,
+        key: &str,
+        node: Option<&'d Node<'d>>,
+        path: &str,
+    ) {
+        let Some((node, text)) = node.and_then(|node| node.as_text().map(|text| (node, text)))
+        else {
+            return;
+        };
+        labels.insert(key.to_owned(), self.clear.mask(text.trim()));
+        self.trace.note(format_args!("labels.{key}"), |trace| {
+            trace.written(node, path)
+        });
+    }
+
+    fn secrets(&mut self) -> Vec<SecretName> {
+        let mut names = Vec::new();
+        for (name, node) in self.clear.iter() {
+            self.trace
+                .note(format_args!("secrets[{}]", names.len()), |trace| {
+                    trace.written(node, format_args!("secrets.{name}"))
+                });
+            names.push(name.clone());
+        }
+        names
+    }
+
+    fn placement(&mut self) -> Placement {
+        let extras = &self.job.extras;
+        let defaults = read::value(self.job.root, "defaults");
+        let cluster = defaults.and_then(|defaults| read::value(defaults, "virtualCluster"));
+        self.trace.value(
+            "placement.virtualCluster",
+            cluster,
+            "defaults.virtualCluster",
+            "the virtual cluster `default`",
+        );
+        self.trace.value(
+            "placement.gang",
+            extras.gang,
+            "extras.gangAllocation",
+            "all tasks start together unless `gangAllocation` is false",
+        );
+        let hived = |key: &str| extras.hived.and_then(|hived| read::value(hived, key));
+        let path = |key: &str| format!("extras.{}.{key}", extras.hived_key);
+        let class = hived("jobPriorityClass");
+        self.trace.value(
+            "placement.priority",
+            class,
+            path("jobPriorityClass"),
+            "the class `test`, which is 10",
+        );
+        let mut flag = |name: &str, key: &str| {
+            self.trace.value(
+                format_args!("placement.{name}"),
+                hived(key),
+                path(key),
+                "left to the scheduler",
+            );
+            hived(key).and_then(Node::as_bool)
+        };
+        Placement {
+            gang_release: flag("gangRelease", "gangReleaseEnable"),
+            lazy_preemption: flag("lazyPreemption", "lazyPreemptionEnable"),
+            ignore_suggested_nodes: flag("ignoreSuggestedNodes", "ignoreK8sSuggestedNodes"),
+            virtual_cluster: cluster
+                .and_then(Node::as_text)
+                .unwrap_or("default")
+                .to_owned(),
+            priority: priority(class.and_then(Node::as_text)),
+            gang: extras.gang_allocation(),
+        }
+    }
+
+    fn notify(&mut self) -> Vec<Moment> {
+        let Some(wanted) = self.job.extras.notification else {
+            return Vec::new();
+        };
+        let all = [
+            ("running", Moment::Running),
+            ("succeeded", Moment::Succeeded),
+            ("failed", Moment::Failed),
+            ("stopped", Moment::Stopped),
+            ("retried", Moment::Retried),
+        ];
+        let mut moments = Vec::new();
+        for (key, moment) in all {
+            if let Some(node) = read::value(wanted, key).filter(|node| node.as_bool() == Some(true))
+            {
+                self.trace
+                    .note(format_args!("notify[{}]", moments.len()), |trace| {
+                        trace.written(
+                            node,
+                            format_args!("extras.jobStatusChangeNotification.{key}"),
+                        )
+                    });
+                moments.push(moment);
+            }
+        }
+        moments
+    }
+
+    /// Renders what no role uses, for its problems only: other deployments, prerequisites that are
+    /// not listed.
+    fn unused_texts(&mut self) {
+        let active = self.job.default_deployment.map(|name| name.text);
+        for deployment in &self.job.deployments {
+            for part in &deployment.roles {
+                let role = self
+                    .job
+                    .roles
+                    .iter()
+                    .find(|role| role.name.text == part.name.text);
+                if deployment.name.map(|name| name.text) == active && role.is_some() {
+                    continue;
+                }
+                let scopes = role.map_or_else(|| self.job_scopes(), |role| self.role_scopes(role));
+                for list in [part.pre_commands, part.post_commands]
+                    .into_iter()
+                    .flatten()
+                {
+                    for node in read::items(Some(list)) {
+                        self.render(node, &scopes, "", role.is_some());
+                    }
+                }
+            }
+        }
+        let mut used = vec![false; self.catalog.iter().count()];
+        for role in &self.job.roles {
+            for id in self.catalog.in_order(self.listed(role)) {
+                used[id] = true;
+            }
+        }
+        for (id, prerequisite) in self.catalog.iter() {
+            if prerequisite.kind == Some(Kind::DockerImage) {
+                self.image(prerequisite, "");
+            } else if !used[id] {
+                let scopes = self.job_scopes();
+                self.prerequisite_steps(id, &scopes, false);
+            }
+        }
+    }
+
+    /// What every template of the job can name.
+    fn job_scopes<'t>(&self) -> Scopes<'t, 'd>
+    where
+        'd: 't,
+    {
+        Scopes {
+            parameters: self.job.parameters,
+            secrets: self.job.secrets,
+            compat: self.compat,
+            ..Scopes::default()
+        }
+    }
+
+    /// Renders the text of a node and reports what is wrong with it. With `whole_scope` false, tags
+    /// that need a role are passed over, because no role is known.
+    fn render(
+        &mut self,
+        node: &'d Node<'d>,
+        scopes: &Scopes<'_, 'd>,
+        doc_path: impl Display,
+        whole_scope: bool,
+    ) -> (Text, Option<Origin>) {
+        let text = node
+            .as_scalar()
+            .map(|scalar| &*scalar.text)
+            .unwrap_or_default();
+        let origin = |trace: &Trace<'_>| trace.written(node, &doc_path);
+        if !text.contains("<%") {
+            if !self.building {
+                return (Text::default(), None);
+            }
+            return (
+                self.clear.hide(&Text::from(text.trim())),
+                Some(origin(&self.trace)),
+            );
+        }
+        let template = template::parse(text.trim());
+        let rendered = template::render(&template, scopes);
+        let site = Site::new(self.sources, node.span);
+        for problem in &rendered.problems {
+            if !whole_scope && matches!(problem.fault, template::Fault::NoScope(_)) {
+                continue;
+            }
+            let mut diagnostic = template::diagnose(&template, problem, &site);
+            if problem.kept {
+                diagnostic.severity = Severity::Warning;
+            }
+            self.out.push(diagnostic);
+        }
+        self.usage.values.extend(
+            rendered
+                .uses
+                .iter()
+                .map(|taken| (taken.scope, taken.node.span)),
+        );
+        if !self.building {
+            return (Text::default(), None);
+        }
+        let mut origin = origin(&self.trace);
+        origin
+            .via
+            .extend(rendered.uses.iter().map(|taken| self.trace.used(taken)));
+        (self.clear.hide(&rendered.text), Some(origin))
+    }
+}
+
+/// HiveD's numbers for its priority classes.
+fn priority(class: Option<&str>) -> i32 {
+    match class {
+        Some("crit") => 120,
+        Some("prod") => 100,
+        Some("oppo") => -1,
+        _ => 10,
+    }
+}
+
+fn integer<T: TryFrom<i128>>(node: Option<&Node<'_>>) -> Option<T> {
+    node.and_then(Node::as_integer)
+        .and_then(|number| T::try_from(number).ok())
+}

@@ -1,0 +1,107 @@
+//! Notes the origin of every leaf while the plan is made; costs nothing when nobody asks.
+
+use std::fmt::Display;
+
+use pinnace_core::origin::{Cause, Origin, Origins};
+
+use crate::source::Sources;
+use crate::template::{Scope, Use};
+use crate::yaml::Node;
+
+/// The origins noted so far.
+#[derive(Debug)]
+pub(super) struct Trace<'a> {
+    sources: &'a Sources,
+    origins: Option<Origins>,
+}
+
+impl<'a> Trace<'a> {
+    /// Notes origins only if `on`.
+    pub(super) fn new(sources: &'a Sources, on: bool) -> Self {
+        Trace {
+            sources,
+            origins: on.then(Origins::default),
+        }
+    }
+
+    /// Notes the origin of the leaf at a path.
+    pub(super) fn note(&mut self, path: impl Display, origin: impl FnOnce(&Self) -> Origin) {
+        if self.origins.is_some() {
+            let origin = origin(self);
+            if let Some(origins) = &mut self.origins {
+                origins.insert(path.to_string(), origin);
+            }
+        }
+    }
+
+    /// Notes a value that is either written at a node or given by a rule.
+    pub(super) fn value(
+        &mut self,
+        path: impl Display,
+        node: Option<&Node<'_>>,
+        doc_path: impl Display,
+        rule: &str,
+    ) {
+        self.note(path, |trace| match node {
+            Some(node) => trace.written(node, doc_path),
+            None => Origin::default_rule(rule),
+        });
+    }
+
+    /// The origin of a node: where it is written, or which flag put it there instead of what.
+    pub(super) fn written(&self, node: &Node<'_>, doc_path: impl Display) -> Origin {
+        self.origin_of(node, &doc_path.to_string())
+    }
+
+    fn origin_of(&self, node: &Node<'_>, path: &str) -> Origin {
+        match node.replaced() {
+            None => Origin {
+                cause: Cause::Written {
+                    path: path.to_owned(),
+                },
+                place: Some(self.sources.place(node.span)),
+                via: Vec::new(),
+            },
+            Some(replaced) => Origin {
+                cause: Cause::Flag {
+                    flag: replaced.by.clone(),
+                },
+                place: None,
+                via: replaced
+                    .was
+                    .iter()
+                    .map(|was| self.origin_of(was, path))
+                    .collect(),
+            },
+        }
+    }
+
+    /// The origin of a value that a template took.
+    pub(super) fn used(&self, taken: &Use<'_>) -> Origin {
+        let scope = match taken.scope {
+            Scope::This => "this",
+            scope => scope.name().trim_start_matches('$'),
+        };
+        let path = if taken.path.is_empty() {
+            scope.to_owned()
+        } else {
+            format!("{scope}.{}", taken.path)
+        };
+        let written = self.written(taken.node, path);
+        match taken.from {
+            Some(from) => Origin {
+                cause: Cause::Inherited {
+                    from: from.to_owned(),
+                },
+                place: written.place.clone(),
+                via: vec![written],
+            },
+            None => written,
+        }
+    }
+
+    /// All that was noted.
+    pub(super) fn finish(self) -> Origins {
+        self.origins.unwrap_or_default()
+    }
+}

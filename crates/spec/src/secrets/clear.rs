@@ -1,0 +1,123 @@
+//! The secrets of a document, and the places where their values stand in clear.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use pinnace_core::text::{Piece, SecretName, Text};
+
+use crate::template::secret_leaves;
+use crate::yaml::Node;
+
+/// Values shorter than this are not looked for: they would be found everywhere.
+const SHORTEST: usize = 4;
+
+/// The secrets of a document with their values, to keep those out of a plan.
+#[derive(Default)]
+pub struct ClearSecrets<'d> {
+    secrets: Vec<(SecretName, &'d Node<'d>)>,
+    /// Finds the values; its patterns are those of `searched`, in order.
+    finder: Option<AhoCorasick>,
+    searched: Vec<usize>,
+}
+
+impl std::fmt::Debug for ClearSecrets<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.secrets.iter().map(|(name, _)| name))
+            .finish()
+    }
+}
+
+impl<'d> ClearSecrets<'d> {
+    /// All scalars below the top-level `secrets`, and passwords of image logins that name no secret.
+    pub fn of_document(root: &'d Node<'d>) -> Self {
+        let mut secrets: Vec<(SecretName, &'d Node<'d>)> = Vec::new();
+        if let Some(entry) = root.get("secrets") {
+            secrets.extend(secret_leaves(&entry.value));
+        }
+        let prerequisites = root
+            .get("prerequisites")
+            .and_then(|entry| entry.value.as_list());
+        for prerequisite in prerequisites.unwrap_or_default() {
+            let auth = prerequisite.get("auth");
+            let password = auth
+                .and_then(|auth| auth.value.get("password"))
+                .map(|entry| &entry.value);
+            let name = prerequisite
+                .get("name")
+                .and_then(|entry| entry.value.as_text());
+            if let (Some(password), Some(name)) = (password, name)
+                && password
+                    .as_text()
+                    .is_some_and(|text| !text.is_empty() && !text.contains("<%"))
+            {
+                secrets.push((implicit_name(name), password));
+            }
+        }
+        let mut searched = Vec::new();
+        let mut values = Vec::new();
+        for (index, (_, node)) in secrets.iter().enumerate() {
+            if let Some(value) = node
+                .as_text()
+                .filter(|text| text.chars().count() >= SHORTEST)
+            {
+                searched.push(index);
+                values.push(value);
+            }
+        }
+        let finder = (!values.is_empty())
+            .then(|| {
+                AhoCorasick::builder()
+                    .match_kind(MatchKind::LeftmostLongest)
+                    .build(values)
+                    .ok()
+            })
+            .flatten();
+        ClearSecrets {
+            secrets,
+            finder,
+            searched,
+        }
+    }
+
+    /// The names and nodes; a node must not be shown.
+    pub fn iter(&self) -> impl Iterator<Item = (&SecretName, &'d Node<'d>)> {
+        self.secrets.iter().map(|(name, node)| (name, *node))
+    }
+
+    /// The same text, with each secret's value that stands in it in clear replaced by its name.
+    #[must_use]
+    pub fn hide(&self, text: &Text) -> Text {
+        let mut hidden = Text::default();
+        for piece in text.pieces() {
+            match piece {
+                Piece::Secret { secret } => hidden.push_secret(secret.clone()),
+                Piece::Literal(literal) => self.split(literal, &mut hidden),
+            }
+        }
+        hidden
+    }
+
+    /// A text for people, with each secret's value masked.
+    pub fn mask(&self, text: &str) -> String {
+        self.hide(&Text::from(text)).render(|_| "••••".to_owned())
+    }
+
+    fn split(&self, literal: &str, out: &mut Text) {
+        let mut plain_from = 0;
+        for found in self
+            .finder
+            .iter()
+            .flat_map(|finder| finder.find_iter(literal))
+        {
+            let (name, _) = &self.secrets[self.searched[found.pattern().as_usize()]];
+            out.push_literal(&literal[plain_from..found.start()]);
+            out.push_secret(name.clone());
+            plain_from = found.end();
+        }
+        out.push_literal(&literal[plain_from..]);
+    }
+}
+
+/// The name of a password that is written in an image's login instead of in `secrets`.
+pub fn implicit_name(prerequisite: &str) -> SecretName {
+    SecretName(format!("{prerequisite}.auth.password"))
+}
