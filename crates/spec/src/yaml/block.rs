@@ -17,8 +17,21 @@ pub(super) enum Place {
     Marker,
     /// `key:`. A list may be indented as its key is.
     Value,
-    /// `-`, `?`, or the `:` after a `?`. A collection may start on the same line.
+    /// `-`. A collection may start on the same line.
     Item,
+    /// `?` or the `:` after it. Both hold: a collection may start on the same line, a list may be
+    /// indented as the `?` is.
+    Explicit,
+}
+
+impl Place {
+    fn allows_flush_list(self) -> bool {
+        matches!(self, Place::Value | Place::Explicit)
+    }
+
+    fn allows_compact(self) -> bool {
+        matches!(self, Place::Item | Place::Explicit)
+    }
 }
 
 impl<'s> Reader<'s> {
@@ -46,13 +59,13 @@ impl<'s> Reader<'s> {
             }
             let column = self.column() as isize;
             if first_on_line && column <= n {
-                if place == Place::Value && column == n && self.at_indicator(b'-') {
+                if place.allows_flush_list() && column == n && self.at_indicator(b'-') {
                     return self.block_list(n - 1, true);
                 }
                 return self.missing(origin);
             }
         }
-        let may_start_block = first_on_line || place == Place::Item;
+        let may_start_block = first_on_line || place.allows_compact();
         self.content(n, place, may_start_block, self.pos, Properties::default())
     }
 
@@ -69,7 +82,7 @@ impl<'s> Reader<'s> {
                     self.settle_tab();
                 }
                 if self.column() as isize <= n {
-                    let mut node = if place == Place::Value
+                    let mut node = if place.allows_flush_list()
                         && self.column() as isize == n
                         && self.at_indicator(b'-')
                     {
@@ -83,7 +96,7 @@ impl<'s> Reader<'s> {
                 }
             }
             if !matches!(self.peek(), b'&' | b'!') {
-                let may_start_block = first_on_line || place == Place::Item;
+                let may_start_block = first_on_line || place.allows_compact();
                 self.open_anchor(&outer);
                 let mut node =
                     self.content(n, place, may_start_block, self.pos, Properties::default());
@@ -91,7 +104,7 @@ impl<'s> Reader<'s> {
                 return node;
             }
             let start = self.pos;
-            let may_start_block = first_on_line || place == Place::Item;
+            let may_start_block = first_on_line || place.allows_compact();
             let inner = self.properties(false);
             let end = self.pos;
             self.tab = NOWHERE;
@@ -112,7 +125,14 @@ impl<'s> Reader<'s> {
                 continue;
             }
             self.open_anchor(&outer);
+            let inner_span = inner.span();
             let mut node = self.content(n, place, may_start_block, start, inner);
+            if let (Some(_), Some(span)) = (outer.span(), inner_span)
+                && node.span.start as usize > start
+            {
+                // Not before a key, so both belong to this one node.
+                self.two_properties(span);
+            }
             self.apply(&mut node, outer);
             return node;
         }
@@ -455,7 +475,12 @@ impl<'s> Reader<'s> {
         let mut node = match self.peek() {
             b'"' | b'\'' => self.quoted(indent),
             b'[' | b'{' => self.flow_collection(indent),
-            b'*' => self.alias(false),
+            b'*' => {
+                if let Some(span) = properties.span() {
+                    self.alias_with_properties(span);
+                }
+                self.alias(false)
+            }
             b':' if self.is_blank(self.pos + 1) => self.missing(word),
             b'-' if self.is_blank(self.pos + 1) => {
                 self.item_in_map(map.last());
@@ -499,7 +524,7 @@ impl<'s> Reader<'s> {
     /// Reads `? key` and, on a line of its own, `: value`.
     fn explicit_entry(&mut self, indent: isize) -> (ReadKey<'s>, Node<'s>) {
         self.pos += 1;
-        let key = self.block_node(indent, Place::Item);
+        let key = self.block_node(indent, Place::Explicit);
         self.skip_separation();
         let at_colon = self.is_first_on_line()
             && !self.ended()
@@ -509,7 +534,7 @@ impl<'s> Reader<'s> {
         let key = self.key(key);
         if at_colon {
             self.pos += 1;
-            return (key, self.block_node(indent, Place::Item));
+            return (key, self.block_node(indent, Place::Explicit));
         }
         (key, self.missing(empty.end as usize))
     }

@@ -42,7 +42,9 @@ impl<'s> Reader<'s> {
         let lines = self.block_lines(body, n, indent);
         let text = if lines.end <= lines.start {
             match chomp {
-                Chomp::Keep => Cow::Owned("\n".repeat(self.count_breaks(body, lines.after))),
+                Chomp::Keep if lines.after > body => {
+                    Cow::Owned("\n".repeat(self.count_breaks(body, lines.after)))
+                }
                 _ => Cow::Borrowed(""),
             }
         } else if style == Style::Literal {
@@ -185,18 +187,18 @@ impl<'s> Reader<'s> {
         lines
     }
 
+    /// How many line breaks lie between two positions. The end of the text counts as one.
     fn count_breaks(&self, from: usize, to: usize) -> usize {
         let mut breaks = 0;
         let mut line = from;
-        while line < to {
-            let next = self.next_line(self.line_end(line));
-            if next == line {
-                break;
+        loop {
+            let end = self.line_end(line);
+            line = self.next_line(end);
+            breaks += 1;
+            if line >= to || line == end {
+                return breaks;
             }
-            breaks += usize::from(matches!(self.byte(next - 1), b'\n' | b'\r'));
-            line = next;
         }
-        breaks
     }
 
     fn literal(&self, lines: &Lines, chomp: Chomp) -> Cow<'s, str> {
@@ -262,12 +264,7 @@ impl<'s> Reader<'s> {
     fn chomp(&self, text: &mut String, lines: &Lines, chomp: Chomp) {
         match chomp {
             Chomp::Strip => {}
-            Chomp::Clip => {
-                // A text that ends with the file, without a line break, has none.
-                if self.next_line(lines.end) > lines.end {
-                    text.push('\n');
-                }
-            }
+            Chomp::Clip => text.push('\n'),
             Chomp::Keep => {
                 let breaks = self.count_breaks(lines.end, lines.after);
                 text.extend(std::iter::repeat_n('\n', breaks));

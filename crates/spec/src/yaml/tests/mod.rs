@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod oracle;
 mod reading;
+mod suite;
 
 use super::{Document, Limits, Node, Style, Value, load};
 use crate::source::{Source, Sources};
@@ -12,31 +14,47 @@ fn with<R>(text: &str, check: impl FnOnce(&Source, &Document<'_>) -> R) -> R {
     check(source, &load(source, &Limits::default()))
 }
 
-/// The tree in one line: JSON-like, plain scalars bare.
+/// The tree in one line, with tags.
 fn show(node: &Node<'_>) -> String {
-    let tag = node.tag().map(|tag| format!("{tag} ")).unwrap_or_default();
+    show_with(node, true)
+}
+
+fn show_untagged(node: &Node<'_>) -> String {
+    show_with(node, false)
+}
+
+fn show_with(node: &Node<'_>, tags: bool) -> String {
+    let tag = node
+        .tag()
+        .filter(|_| tags)
+        .map(|tag| format!("{tag} "))
+        .unwrap_or_default();
     let value = match &node.value {
-        Value::Scalar(scalar) => match scalar.style {
-            Style::Plain => format!("<{}>", scalar.text),
-            Style::SingleQuoted => format!("'{}'", scalar.text),
-            Style::DoubleQuoted => format!("{:?}", scalar.text),
-            Style::Literal => format!("|{:?}", scalar.text),
-            Style::Folded => format!(">{:?}", scalar.text),
-        },
+        Value::Scalar(scalar) => show_scalar(&scalar.text, scalar.style),
         Value::List(list) => {
-            let items: Vec<_> = list.iter().map(show).collect();
+            let items: Vec<_> = list.iter().map(|node| show_with(node, tags)).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Map(map) => {
             let entries: Vec<_> = map
                 .entries
                 .iter()
-                .map(|entry| format!("{}: {}", entry.key.text, show(&entry.value)))
+                .map(|entry| format!("{}: {}", entry.key.text, show_with(&entry.value, tags)))
                 .collect();
             format!("{{{}}}", entries.join(", "))
         }
     };
     format!("{tag}{value}")
+}
+
+fn show_scalar(text: &str, style: Style) -> String {
+    match style {
+        Style::Plain => format!("<{text}>"),
+        Style::SingleQuoted => format!("'{text}'"),
+        Style::DoubleQuoted => format!("{text:?}"),
+        Style::Literal => format!("|{text:?}"),
+        Style::Folded => format!(">{text:?}"),
+    }
 }
 
 /// The tree of a text that must be without problems.
