@@ -186,12 +186,11 @@ fn parse(setting: &Typed<'_>) -> Result<JsonPath, Box<Diagnostic>> {
         ));
     }
     JsonPath::parse(&format!("{prefix}{target}")).map_err(|error| {
-        let before = error.position().saturating_sub(1 + prefix.len());
-        let rest = target
-            .char_indices()
-            .nth(before)
-            .map(|(at, char)| (at, at + char.len_utf8()));
-        let (start, end) = rest.unwrap_or((target.len(), target.len()));
+        // Despite its documentation, the position is the offset in bytes.
+        let start = error.position().saturating_sub(prefix.len());
+        let rest = target.get(start..).unwrap_or_default();
+        let start = target.len() - rest.len();
+        let end = start + rest.chars().next().map_or(0, char::len_utf8);
         bad(
             setting.target.part(start, end),
             format!("`{target}` is not a JSONPath"),
