@@ -16,7 +16,14 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pinnace_spec::template;
+use pinnace_core::fidelity::Engine;
+use pinnace_spec::diagnostic::{Diagnostics, Levels};
+use pinnace_spec::job::{self, Compat, Request};
+use pinnace_spec::library::NoLibrary;
+use pinnace_spec::openpai::fields;
+use pinnace_spec::source::Sources;
+use pinnace_spec::yaml::{self, Limits};
+use pinnace_spec::{shape, template};
 
 const JOBS: usize = 1_000;
 const ROUNDS: usize = 20;
@@ -34,13 +41,62 @@ fn main() {
     }
     let bytes: usize = jobs.iter().map(String::len).sum();
     println!("{JOBS} jobs, {bytes} bytes, best of {ROUNDS} rounds");
-    report(
-        "find the templates",
-        bytes,
-        best(&jobs, |job| {
-            black_box(template::parse(black_box(job)).tags().count());
-        }),
-    );
+    let limits = Limits::default();
+    let levels = Levels::default();
+    let read = best(&jobs, |job| {
+        let sources = Sources::default();
+        black_box(yaml::load(sources.add("job.yaml", job), &limits));
+    });
+    report("read", bytes, read);
+    let shaped = best(&jobs, |job| {
+        let sources = Sources::default();
+        let document = yaml::load(sources.add("job.yaml", job), &limits);
+        let mut diagnostics = Diagnostics::default();
+        if let Some(root) = &document.root {
+            shape::check(root, &fields::SHAPE, &sources, &mut diagnostics);
+        }
+        black_box(diagnostics.is_empty());
+    });
+    report("read, check the fields", bytes, shaped);
+    let checked = best(&jobs, |job| {
+        let sources = Sources::default();
+        let source = sources.add("job.yaml", job);
+        black_box(job::read(
+            &sources,
+            source,
+            &request(&levels, false),
+            &NoLibrary,
+        ));
+    });
+    report("whole check", bytes, checked);
+    let planned = best(&jobs, |job| {
+        let sources = Sources::default();
+        let source = sources.add("job.yaml", job);
+        black_box(job::read(
+            &sources,
+            source,
+            &request(&levels, true),
+            &NoLibrary,
+        ));
+    });
+    report("whole check, and the plan", bytes, planned);
+    let templates = best(&jobs, |job| {
+        black_box(template::parse(black_box(job)).tags().count());
+    });
+    report("find the templates alone", bytes, templates);
+}
+
+fn request(levels: &Levels, plan: bool) -> Request<'_> {
+    Request {
+        settings: &[],
+        compat: Compat::None,
+        engine: Engine::Local,
+        strict: false,
+        levels,
+        dialect: None,
+        limits: Limits::default(),
+        plan,
+    }
 }
 
 /// The shortest time that one round over all jobs took.

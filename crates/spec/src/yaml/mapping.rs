@@ -90,7 +90,12 @@ impl<'s> Mapping<'s> {
         }
         if let Some(first) = self.find(&key.text) {
             let first = self.entries.get(first).map(|entry| entry.key.span);
+            let complete = reader.complete;
             reader.duplicate_key(&key, first);
+            // A lost scalar holds nothing that another place could miss.
+            if matches!(value.value, Value::Scalar(_)) && !reader.is_stopped() {
+                reader.complete = complete;
+            }
             return;
         }
         self.push(Entry {

@@ -1,0 +1,49 @@
+//! One file with ten mistakes, each of another kind: ten problems, each at its place, none spurious.
+
+#![allow(missing_docs)]
+
+use pinnace_core::fidelity::Engine;
+use pinnace_spec::diagnostic::Levels;
+use pinnace_spec::job::{self, Compat, Request};
+use pinnace_spec::library::NoLibrary;
+use pinnace_spec::source::Sources;
+use pinnace_spec::yaml::Limits;
+
+#[test]
+fn ten_mistakes_give_ten_problems_each_at_its_place() {
+    let sources = Sources::default();
+    let source = sources.add("job.yaml", include_str!("fixtures/ten-mistakes.yaml"));
+    let request = Request {
+        settings: &[],
+        compat: Compat::None,
+        engine: Engine::Local,
+        strict: false,
+        levels: &Levels::default(),
+        dialect: None,
+        limits: Limits::default(),
+        plan: true,
+    };
+    let found = job::read(&sources, source, &request, &NoLibrary).diagnostics;
+    let found: Vec<(u32, u32, &str)> = found
+        .iter()
+        .map(|problem| {
+            let place = sources.place(problem.span);
+            (place.line, place.column, problem.code.name)
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (3, 7, "bad-text"),
+            (8, 3, "duplicate-key"),
+            (16, 16, "bad-choice"),
+            (21, 16, "out-of-range"),
+            (23, 7, "unknown-key"),
+            (24, 18, "unknown-prerequisite"),
+            (26, 5, "missing-key"),
+            (27, 12, "wrong-type"),
+            (30, 64, "missing-reference"),
+            (36, 23, "sku-and-cell"),
+        ]
+    );
+}
