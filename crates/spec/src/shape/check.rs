@@ -234,7 +234,7 @@ impl Checker<'_> {
             Unknown::Refuse | Unknown::Warn => self.ignored_key(path, entry, object, free),
         };
         meant
-            .and_then(|name| find(object, name))
+            .and_then(|field| find(object, field.name))
             .map_or(0, |(bit, _)| bit)
     }
 }

@@ -4,7 +4,7 @@ use super::check::Checker;
 use super::path::{Path, Via};
 use super::{Field, Object, Shape, TextRule, Unknown, repair};
 use crate::diagnostic::suggest::closest;
-use crate::diagnostic::{Code, Diagnostic, codes};
+use crate::diagnostic::{Diagnostic, codes};
 use crate::source::{Source, Span};
 use crate::yaml::node::Kind;
 use crate::yaml::{Entry, Map, Node};
@@ -249,7 +249,7 @@ impl Checker<'_> {
         self.report(path, diagnostic);
     }
 
-    /// Returns the name of the field that the key was probably meant to be.
+    /// Returns the field that the key was probably meant to be.
     #[cold]
     pub(super) fn ignored_key(
         &mut self,
@@ -257,54 +257,69 @@ impl Checker<'_> {
         entry: &Entry<'_>,
         object: &'static Object,
         free: impl Iterator<Item = &'static Field>,
-    ) -> Option<&'static str> {
+    ) -> Option<&'static Field> {
         let key = &*entry.key.text;
         let holder = path.describe(object.name);
-        let (code, message): (&'static Code, String) = if object.unknown == Unknown::Refuse {
+        let advice = object.absent.iter().find(|(word, _)| *word == key);
+        let home = home_of(path, object, key);
+        let meant = match (advice, &home) {
+            (None, None) => closest_field(key, free),
+            _ => None,
+        };
+        // A required key under another name is an error, also where other keys are harmless.
+        let is_required = meant.is_some_and(|field| field.required);
+        let mut diagnostic = if object.unknown == Unknown::Refuse || is_required {
             let message = format!("unknown key {} in {holder}", quote(key));
-            (&codes::UNKNOWN_KEY, message)
+            Diagnostic::new(&codes::UNKNOWN_KEY, entry.key.span, message)
         } else {
             let message = format!("nothing reads the key {} in {holder}", quote(key));
-            (&codes::IGNORED_KEY, message)
+            Diagnostic::new(&codes::IGNORED_KEY, entry.key.span, message)
         };
-        let mut diagnostic = Diagnostic::new(code, entry.key.span, message);
-        let mut meant = None;
-        if let Some((_, advice)) = object.absent.iter().find(|(word, _)| *word == key) {
-            diagnostic = diagnostic.help(*advice);
-        } else if let Some(home) = home_of(path, object, key) {
-            diagnostic = diagnostic.help(format!("`{key}` belongs {home}"));
+        diagnostic = if let Some((_, advice)) = advice {
+            diagnostic.help(*advice)
+        } else if let Some(home) = home {
+            diagnostic.help(format!("`{key}` belongs {home}"))
+        } else if let Some(field) = meant {
+            renamed(diagnostic, entry, field.name)
         } else {
-            meant = closest(key, free.map(|field| field.name));
-            diagnostic = if let Some(name) = meant {
-                renamed(diagnostic, entry, name)
-            } else {
-                let names: Vec<&str> = object.fields.iter().map(|field| field.name).collect();
-                diagnostic.help(format!("the keys here are {}", listed(&names, "and")))
-            };
-        }
+            let names: Vec<&str> = object.fields.iter().map(|field| field.name).collect();
+            diagnostic.help(format!("the keys here are {}", listed(&names, "and")))
+        };
         self.report(&path.field(entry), diagnostic);
         meant
     }
 
-    /// Returns the name of the field that the key was probably meant to be.
+    /// Returns the field that the key was probably meant to be.
     #[cold]
     pub(super) fn probable_typo(
         &mut self,
         path: &Path<'_, '_>,
         entry: &Entry<'_>,
-        free: impl Iterator<Item = &'static Field>,
-    ) -> Option<&'static str> {
+        mut free: impl Iterator<Item = &'static Field>,
+    ) -> Option<&'static Field> {
         let key = &*entry.key.text;
-        let name = free
-            .map(|field| field.name)
-            .find(|name| is_nearly(key, name))?;
-        let message = format!("`{key}` looks like `{name}` misspelt");
-        let diagnostic = Diagnostic::new(&codes::PROBABLE_TYPO, entry.key.span, message).help(
-            format!("as it stands it is a parameter of your own, `<% this.{key} %>`"),
-        );
-        self.report(&path.field(entry), renamed(diagnostic, entry, name));
-        Some(name)
+        let field = free.find(|field| is_nearly(key, field.name))?;
+        let code = if field.required {
+            &codes::UNKNOWN_KEY
+        } else {
+            &codes::PROBABLE_TYPO
+        };
+        let message = format!("`{key}` looks like `{}` misspelt", field.name);
+        let diagnostic = Diagnostic::new(code, entry.key.span, message).help(format!(
+            "as it stands it is a parameter of your own, `<% this.{key} %>`"
+        ));
+        self.report(&path.field(entry), renamed(diagnostic, entry, field.name));
+        Some(field)
     }
+}
+
+fn closest_field(
+    key: &str,
+    fields: impl Iterator<Item = &'static Field>,
+) -> Option<&'static Field> {
+    let fields: Vec<_> = fields.collect();
+    let name = closest(key, fields.iter().map(|field| field.name))?;
+    fields.into_iter().find(|field| field.name == name)
 }
 
 fn renamed(diagnostic: Diagnostic, entry: &Entry<'_>, name: &str) -> Diagnostic {

@@ -1,11 +1,35 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod account;
 mod check;
 mod load;
+mod schema;
+
+use serde_json::{Number, Value};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::openpai::fields;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
+use crate::yaml::node::Kind;
+use crate::yaml::{self, Node};
+
+macro_rules! fixture {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../../tests/fixtures/", $name, ".yaml")),
+        )
+    };
+}
+
+macro_rules! example {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../../../../examples/", $name, ".yaml")),
+        )
+    };
+}
 
 /// A job without a mistake, to which tests add some.
 const GOOD: &str = "\
@@ -27,6 +51,71 @@ taskRoles:
     commands:
       - echo hello
 ";
+
+/// Jobs without mistakes, by name.
+const CORPUS: &[(&str, &str)] = &[
+    fixture!("openpai/every-field"),
+    example!("completion-policies"),
+    example!("deployments"),
+    example!("hello"),
+    example!("hived-scheduling"),
+    example!("marketplace"),
+    example!("parameters-and-secrets"),
+    example!("prerequisites-with-require"),
+    example!("quickstart"),
+    example!("sweep"),
+    example!("two-roles-over-a-port"),
+];
+
+/// The document as a JSON reader would have it.
+fn to_json(node: &Node<'_>) -> Value {
+    let text = node.as_text().unwrap_or_default();
+    match node.kind() {
+        Kind::Null => Value::Null,
+        Kind::Bool => Value::Bool(node.as_bool().unwrap()),
+        Kind::Integer => Value::Number(Number::from_i128(node.as_integer().unwrap()).unwrap()),
+        Kind::Float => Value::Number(Number::from_f64(text.parse().unwrap()).unwrap()),
+        Kind::Text => Value::String(text.to_owned()),
+        Kind::List => node.as_list().unwrap().iter().map(to_json).collect(),
+        Kind::Map => Value::Object(
+            node.as_map()
+                .unwrap()
+                .entries
+                .iter()
+                .map(|entry| (entry.key.text.to_string(), to_json(&entry.value)))
+                .collect(),
+        ),
+    }
+}
+
+/// A document without text, for tests that make many.
+fn from_json(value: &Value) -> Node<'static> {
+    let value = match value {
+        Value::Array(items) => yaml::Value::List(items.iter().map(from_json).collect()),
+        Value::Object(map) => yaml::Value::Map(yaml::Map {
+            entries: map
+                .iter()
+                .map(|(key, value)| yaml::Entry {
+                    key: yaml::Key {
+                        text: key.clone().into(),
+                        span: Span::default(),
+                    },
+                    value: from_json(value),
+                    merged: None,
+                })
+                .collect(),
+        }),
+        Value::String(text) => yaml::Value::Scalar(yaml::Scalar {
+            text: text.clone().into(),
+            style: yaml::Style::DoubleQuoted,
+        }),
+        other => yaml::Value::Scalar(yaml::Scalar {
+            text: other.to_string().into(),
+            style: yaml::Style::Plain,
+        }),
+    };
+    Node::new(Span::default(), value)
+}
 
 fn problems(text: &str) -> (Sources, Vec<Diagnostic>) {
     let sources = Sources::default();
