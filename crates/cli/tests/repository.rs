@@ -116,3 +116,11 @@ fn the_reference_of_variables_is_current() {
         &pinnace_core::environment::reference(),
     );
 }
+
+#[test]
+fn the_reference_of_openpai_fields_is_current() {
+    assert_current(
+        "docs/openpai-fields.md",
+        &pinnace_spec::openpai::fields::reference(),
+    );
+}

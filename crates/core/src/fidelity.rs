@@ -169,3 +169,39 @@ pub enum Feature {
     /// Nothing in Pinnace reads it.
     Unread,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(path: &str, feature: Feature) -> Account {
+        let (status, reason) = Engine::Local.honour(feature);
+        Account {
+            path: path.to_owned(),
+            place: Place {
+                file: "job.yaml".to_owned(),
+                line: 1,
+                column: 1,
+            },
+            status,
+            reason: reason.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_loss_is_told_once_for_a_key_and_all_below_it() {
+        let accounts = [
+            account("name", Feature::Plan),
+            account("extras.mine", Feature::Unread),
+            account("extras.mine.a", Feature::Unread),
+            account("extras.mine.b[0].c", Feature::Unread),
+            account("extras.mineral", Feature::Unread),
+            account("extras.mineral.gpu", Feature::Gpu),
+        ];
+        let paths: Vec<_> = losses(&accounts).map(|account| &account.path).collect();
+        assert_eq!(
+            paths,
+            ["extras.mine", "extras.mineral", "extras.mineral.gpu"]
+        );
+    }
+}

@@ -7,10 +7,24 @@
 use pinnace_core::fidelity::Feature;
 
 use super::read::PLUGINS_KEY;
-use crate::shape::{FREE_MAP, Field, Object, Shape, TEXT, TEXTS, TextRule, Unknown, field};
+use crate::shape::{self, FREE_MAP, Field, Object, Shape, TEXT, TEXTS, TextRule, Unknown, field};
 
 /// What a whole job file holds.
 pub static SHAPE: Shape = Shape::Object(&JOB);
+
+/// The JSON Schema of a job.
+pub fn json_schema() -> serde_json::Value {
+    shape::schema(&JOB, "OpenPAI job, protocol version 2")
+}
+
+/// The page `docs/openpai-fields.md`.
+pub fn reference() -> String {
+    let introduction = "\
+Every field of an OpenPAI job (protocol version 2, with the prerequisites proposal) as Pinnace reads
+it. The same table checks a job file and makes the JSON Schema that `pinnace schema openpai` prints.
+Whole numbers may be written as `4` or `4.0`; a number or a flag in place of a text has to be quoted.";
+    shape::reference(&JOB, "Fields of an OpenPAI job", introduction)
+}
 
 /// Numbers that end up in a signed 32-bit field of a cluster.
 const MOST: i64 = i32::MAX as i64;
@@ -168,7 +182,7 @@ pub static JOB: Object = Object {
         field(
             "jobRetryCount",
             at_least(0),
-            "How often the whole job is tried again after a failure that is neither the platform's nor surely the user's.",
+            "How often the whole job is tried again after a failure. One that the platform caused does not count; one that would surely happen again is not tried again.",
         )
         .default("0"),
         field(
@@ -292,7 +306,7 @@ static AUTH: Object = Object {
 
 static PREPARATION: Object = Object {
     name: "prerequisite",
-    doc: "Something to prepare before the command and to clear up after it. Keys that are not named here are parameters: `<% this.key %>`.",
+    doc: "Something to prepare before the command and to clear up after it. Other keys are parameters of the user's own: `<% this.key %>`.",
     fields: &[
         protocol_version(),
         PREREQUISITE_NAME,

@@ -6,16 +6,20 @@ use super::{Default, Field, Object, Shape, Unknown};
 
 /// The reference of an object and of all that it holds.
 pub fn reference(object: &'static Object, title: &str, introduction: &str) -> String {
-    let mut objects = vec![object];
-    collect(object, &mut objects);
     let mut out = format!("# {title}\n\n{introduction}\n");
-    for object in objects {
+    for object in objects(object) {
         section(&mut out, object);
     }
     out
 }
 
-/// All objects below one, each once, in the order of the document.
+/// An object and all below it, each once, in the order of the document.
+pub(super) fn objects(object: &'static Object) -> Vec<&'static Object> {
+    let mut objects = vec![object];
+    collect(object, &mut objects);
+    objects
+}
+
 fn collect(object: &'static Object, objects: &mut Vec<&'static Object>) {
     for field in object.fields {
         for inner in inner_objects(&field.shape) {
@@ -37,14 +41,15 @@ fn inner_objects(shape: &'static Shape) -> Vec<&'static Object> {
 }
 
 fn section(out: &mut String, object: &'static Object) {
+    // An object that keeps other keys says itself what they are.
     let others = match object.unknown {
-        Unknown::Refuse => "Other keys are refused.",
-        Unknown::Warn => "Other keys are accepted with a warning; nothing reads them.",
-        Unknown::Keep => "Other keys are the user's own.",
+        Unknown::Refuse => " Other keys are refused.",
+        Unknown::Warn => " Other keys are accepted with a warning; nothing reads them.",
+        Unknown::Keep => "",
     };
     let _ = write!(
         out,
-        "\n## {}\n\n{} {others}\n\n| key | holds | default | meaning |\n| --- | --- | --- | --- |\n",
+        "\n## {}\n\n{}{others}\n\n| key | holds | default | meaning |\n| --- | --- | --- | --- |\n",
         heading(object.name),
         object.doc
     );
@@ -97,6 +102,10 @@ fn holds(shape: &'static Shape) -> String {
             words.join(", ")
         }
         Shape::Exactly(number) => format!("`{number}` or `\"{number}\"`"),
+        Shape::List {
+            of: Shape::Text(_),
+            min,
+        } => format!("list of texts{}", least(*min)),
         Shape::List { of, min } => format!("list of {}{}", holds(of), least(*min)),
         Shape::Map { key, of, min, .. } => {
             format!("mapping of {key} to {}{}", holds(of), least(*min))

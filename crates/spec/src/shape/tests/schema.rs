@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use super::{CORPUS, from_json, load, report, to_json};
 use crate::diagnostic::Diagnostics;
 use crate::openpai::fields;
-use crate::shape::{Default, Object, Shape, check, schema};
+use crate::shape::reference::objects;
+use crate::shape::{Default, check, schema};
 use crate::source::Sources;
 
 fn validator() -> Validator {
@@ -178,36 +179,9 @@ fn the_schema_is_itself_valid_and_says_what_each_field_is_for() {
     }
 }
 
-/// Every object of the protocol.
-fn objects(shape: &'static Shape, found: &mut Vec<&'static Object>) {
-    match shape {
-        Shape::Object(object) => {
-            if !found.iter().any(|other| std::ptr::eq(*other, *object)) {
-                found.push(object);
-                for field in object.fields {
-                    objects(&field.shape, found);
-                }
-            }
-        }
-        Shape::Tagged { cases, .. } => {
-            for (_, object) in *cases {
-                if !found.iter().any(|other| std::ptr::eq(*other, *object)) {
-                    found.push(object);
-                    for field in object.fields {
-                        objects(&field.shape, found);
-                    }
-                }
-            }
-        }
-        Shape::List { of, .. } | Shape::Map { of, .. } => objects(of, found),
-        _ => {}
-    }
-}
-
 #[test]
 fn the_tables_keep_the_rules_of_tables() {
-    let mut all = Vec::new();
-    objects(&fields::SHAPE, &mut all);
+    let all = objects(&fields::JOB);
     assert!(all.len() > 10);
     let mut names: Vec<_> = all.iter().map(|object| object.name).collect();
     names.sort_unstable();
