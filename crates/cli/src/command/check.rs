@@ -1,0 +1,269 @@
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::{Args, ValueEnum};
+use pinnace_core::words;
+use pinnace_spec::diagnostic::render::{self, Colour};
+use pinnace_spec::diagnostic::{Counts, codes};
+
+use super::{Exit, usage};
+use crate::files::{self, Input};
+use crate::reading::{ReadArgs, Reader, Reading, colour};
+use crate::terminal::{self, Color};
+
+/// Show every problem in job files, each with its line, column and fix
+///
+/// A folder stands for all .yaml, .yml and .json files in it that are job files. Problems go to
+/// standard output, the summary goes to standard error.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 no errors (there may be warnings), 1 errors, 2 wrong use or an unreadable file.
+
+Examples:
+  pinnace check job.yaml
+  pinnace check jobs/                        all job files in a folder and below
+  pinnace check 'jobs/**/train-*.yaml'
+  generate-job | pinnace check -
+  pinnace check --deny warnings --format sarif jobs/ > problems.sarif
+  pinnace explain P0201                      what a code means, and how to mend it")]
+pub(crate) struct Check {
+    /// Files, folders, patterns such as `jobs/**/*.yaml`, or `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<OsString>,
+
+    /// How to show the problems
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+
+    /// Do not print the summary
+    #[arg(short, long)]
+    quiet: bool,
+
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+    /// For code review tools
+    Sarif,
+}
+
+/// With fewer files a second thread costs more than it saves.
+const FILES_PER_THREAD: usize = 16;
+
+/// What came of a file.
+enum Checked {
+    Unreadable(String),
+    NotAJob,
+    Read {
+        counts: Counts,
+        /// The problems as text, if they are wanted as text.
+        text: String,
+        /// The problems themselves, if they are wanted otherwise.
+        reading: Option<Box<Reading>>,
+    },
+}
+
+impl Check {
+    pub(crate) fn run(self, color: Color) -> Exit {
+        let Some(reader) = self.reading.reader(color) else {
+            return Exit::Usage;
+        };
+        let inputs = match files::find(&self.files) {
+            Ok(inputs) => inputs,
+            Err(problems) => return usage(color, &problems),
+        };
+        let colour = colour(color.on(&std::io::stdout()));
+        let checked = check_all(&reader, &inputs, self.format, colour);
+        let tally = Tally::of(&inputs, &checked);
+        terminal::print(&match self.format {
+            Format::Text => texts(&checked),
+            Format::Json => render::json(&reports(&checked), tally.files),
+            Format::Sarif => render::sarif(&reports(&checked), env!("CARGO_PKG_VERSION")),
+        });
+        if !tally.unreadable.is_empty() {
+            usage(color, &tally.unreadable);
+        }
+        if !self.quiet {
+            terminal::talk(&tally.summary());
+        }
+        tally.exit()
+    }
+}
+
+fn check_all(reader: &Reader, inputs: &[Input], format: Format, colour: Colour) -> Vec<Checked> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = processors.min(inputs.len() / FILES_PER_THREAD);
+    if threads < 2 {
+        return inputs
+            .iter()
+            .map(|input| check(reader, input, format, colour))
+            .collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(input) = inputs.get(index) else {
+                return done;
+            };
+            done.push((index, check(reader, input, format, colour)));
+        }
+    };
+    let mut all: Vec<(usize, Checked)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, checked)| checked).collect()
+}
+
+fn check(reader: &Reader, input: &Input, format: Format, colour: Colour) -> Checked {
+    let reading = match reader.read(input, false, |bytes| input.named || may_be_a_job(bytes)) {
+        Ok(Some(reading)) => reading,
+        Ok(None) => return Checked::NotAJob,
+        Err(error) => {
+            return Checked::Unreadable(format!("`{}`: {}", input.name, in_words(&error)));
+        }
+    };
+    let found = &reading.outcome.diagnostics;
+    if !input.named
+        && found
+            .iter()
+            .any(|problem| problem.code == &codes::UNKNOWN_DIALECT)
+    {
+        return Checked::NotAJob;
+    }
+    let counts = Counts::of(found);
+    let wants_text = format == Format::Text && !found.is_empty();
+    let text = if wants_text {
+        render::text(&[reading.report()], colour)
+    } else {
+        String::new()
+    };
+    let wants_problems = format != Format::Text && !found.is_empty();
+    Checked::Read {
+        counts,
+        text,
+        reading: wants_problems.then(|| Box::new(reading)),
+    }
+}
+
+/// A file found in a folder is taken for a job only if it names itself one; else it may be anything.
+fn may_be_a_job(bytes: &[u8]) -> bool {
+    let has = |word: &[u8]| bytes.windows(word.len()).any(|window| window == word);
+    has(b"protocolVersion") || has(b"taskRoles")
+}
+
+fn in_words(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn texts(checked: &[Checked]) -> String {
+    let texts = checked.iter().filter_map(|checked| match checked {
+        Checked::Read { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn reports(checked: &[Checked]) -> Vec<render::Report<'_>> {
+    let readings = checked.iter().filter_map(|checked| match checked {
+        Checked::Read { reading, .. } => reading.as_deref(),
+        _ => None,
+    });
+    readings.map(Reading::report).collect()
+}
+
+/// What came of all files.
+#[derive(Default)]
+struct Tally<'i> {
+    files: usize,
+    first: &'i str,
+    counts: Counts,
+    not_jobs: Vec<&'i str>,
+    unreadable: Vec<String>,
+}
+
+impl<'i> Tally<'i> {
+    fn of(inputs: &'i [Input], checked: &[Checked]) -> Self {
+        let mut tally = Tally::default();
+        for (input, checked) in inputs.iter().zip(checked) {
+            match checked {
+                Checked::Unreadable(message) => tally.unreadable.push(message.clone()),
+                Checked::NotAJob => tally.not_jobs.push(&input.name),
+                Checked::Read { counts, .. } => {
+                    tally.files += 1;
+                    tally.first = &input.name;
+                    tally.counts += *counts;
+                }
+            }
+        }
+        tally
+    }
+
+    fn exit(&self) -> Exit {
+        if !self.unreadable.is_empty() || self.files == 0 {
+            Exit::Usage
+        } else if self.counts.errors > 0 {
+            Exit::Problems
+        } else {
+            Exit::Clean
+        }
+    }
+
+    /// Such as `job.yaml: no problems` or `checked 12 files: 2 errors, 1 warning`.
+    fn summary(&self) -> String {
+        let mut summary = String::new();
+        if !self.not_jobs.is_empty() {
+            let shown = self
+                .not_jobs
+                .iter()
+                .take(3)
+                .copied()
+                .collect::<Vec<_>>()
+                .join(", ");
+            let more = if self.not_jobs.len() > 3 { ", …" } else { "" };
+            let (count, verb) = match self.not_jobs.len() {
+                1 => ("1 file".to_owned(), "is no job file"),
+                number => (format!("{number} files"), "are no job files"),
+            };
+            summary = format!("skipped {count} that {verb}: {shown}{more}\n");
+        }
+        let problems = match (self.counts.errors, self.counts.warnings) {
+            (0, 0) => "no problems".to_owned(),
+            (0, warnings) => words::count(warnings, "warning"),
+            (errors, 0) => words::count(errors, "error"),
+            (errors, warnings) => {
+                format!(
+                    "{}, {}",
+                    words::count(errors, "error"),
+                    words::count(warnings, "warning")
+                )
+            }
+        };
+        match self.files {
+            0 => summary + "nothing to check\n",
+            1 => format!("{summary}{}: {problems}\n", self.first),
+            files => format!("{summary}checked {files} files: {problems}\n"),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use pinnace_core::origin::{Cause, Origin, Place};
+use pinnace_core::plan::FORMAT;
+use pinnace_core::script;
+use pinnace_spec::diagnostic::{Code, codes, render, suggest};
+use pinnace_spec::job::Job;
+use pinnace_spec::yaml::{self, Node, Value};
+
+use super::{Exit, usage};
+use crate::explain::{chain, plan};
+use crate::files::{self, Input};
+use crate::reading::{ReadArgs, Reading, colour};
+use crate::terminal::{self, Color};
+
+/// Show what a job file would do, and where every value comes from
+///
+/// Shows the plan: the roles, what they need, the steps of each task in order, what decides the
+/// outcome, and which fields of the file cannot be carried out as written. The right-hand column
+/// tells where each value comes from.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 the plan was shown, 1 there are errors in the file, 2 wrong use or an unreadable file.
+
+Examples:
+  pinnace explain job.yaml
+  pinnace explain job.yaml -p batch=28                  with another value for a parameter
+  pinnace explain job.yaml --script worker              the script that each `worker` task runs
+  pinnace explain job.yaml roles.worker.command[1]      where one value comes from
+  pinnace explain job.yaml parameters.batch             what a parameter has a part in
+  pinnace explain job.yaml --format json                the plan for programs
+  pinnace explain P0201                                 what a problem's code means")]
+pub(crate) struct Explain {
+    /// A job file, `-` for standard input, or the code of a problem
+    #[arg(value_name = "FILE")]
+    target: OsString,
+
+    /// Show where one value comes from: a path in the plan or in the file
+    #[arg(value_name = "PATH")]
+    path: Option<String>,
+
+    /// How to show the plan
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+
+    /// Print the script that each task of a role runs
+    #[arg(long, value_name = "ROLE", conflicts_with_all = ["path", "format"])]
+    script: Option<String>,
+
+    /// The shell that the script is for
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "SHELL",
+        requires = "script"
+    )]
+    shell: Shell,
+
+    /// Show also the variables that every task finds
+    #[arg(long)]
+    all: bool,
+
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Shell {
+    /// Bash, with `pipefail`
+    #[default]
+    Bash,
+    /// Any POSIX shell
+    Sh,
+}
+
+impl Explain {
+    pub(crate) fn run(self, color: Color) -> Exit {
+        let path = Path::new(&self.target);
+        if self.target != "-" && !path.exists() {
+            return match self.target.to_str().and_then(codes::find) {
+                Some(code) => {
+                    terminal::print(&page_of(code));
+                    Exit::Clean
+                }
+                None => usage(color, &[unknown_target(path)]),
+            };
+        }
+        let input = Input::named(&self.target);
+        let Some(reader) = self.reading.reader(color) else {
+            return Exit::Usage;
+        };
+        let mut reading = match reader.read(&input, true, |_| true) {
+            Ok(Some(reading)) => reading,
+            Ok(None) => return Exit::Usage,
+            Err(error) => return usage(color, &[format!("`{}`: {error}", input.name)]),
+        };
+        if !reading.outcome.diagnostics.is_empty() {
+            let colour = colour(color.on(&std::io::stderr()));
+            terminal::talk(&render::text(&[reading.report()], colour));
+        }
+        let Some(mut job) = reading.outcome.job.take() else {
+            return Exit::Problems;
+        };
+        hide_in_flags(&mut job, &reading);
+        let options = plan::Options {
+            width: terminal::width(),
+            color: color.on(&std::io::stdout()),
+            all: self.all,
+        };
+        let shown = if let Some(role) = &self.script {
+            script_of(role, self.shell, &job)
+        } else if let Some(path) = &self.path {
+            let written = |place: &Place| written_at(place, &reading);
+            chain::page(path, &job, &written, options)
+        } else {
+            Ok(match self.format {
+                Format::Text => plan::page(&input.name, &job, options),
+                Format::Json => json(&job),
+            })
+        };
+        match shown {
+            Ok(text) => {
+                terminal::print(&text);
+                Exit::Clean
+            }
+            Err(message) => usage(color, &[message]),
+        }
+    }
+}
+
+fn page_of(code: &Code) -> String {
+    format!("{} ({}): {}\n", code.id, code.name, code.summary)
+}
+
+fn unknown_target(path: &Path) -> String {
+    let name = path.to_str().unwrap_or_default();
+    let is_code =
+        name.starts_with(['P', 'p']) && name[1..].bytes().all(|byte| byte.is_ascii_digit());
+    let known = codes::ALL.iter().flat_map(|code| [code.id, code.name]);
+    match suggest::closest(name, known) {
+        Some(near) if is_code => format!("there is no code `{name}`; did you mean `{near}`?"),
+        _ => files::missing(path),
+    }
+}
+
+fn script_of(role_name: &str, shell: Shell, job: &Job) -> Result<String, String> {
+    let roles = &job.plan.roles;
+    let Some(role) = roles.get(role_name) else {
+        let names: Vec<&str> = roles.keys().map(String::as_str).collect();
+        return Err(match suggest::closest(role_name, names.iter().copied()) {
+            Some(near) => format!("there is no role `{role_name}`; did you mean `{near}`?"),
+            None => format!(
+                "there is no role `{role_name}`; the roles are {}",
+                names.join(", ")
+            ),
+        });
+    };
+    let options = script::Options {
+        shell: match shell {
+            Shell::Bash => script::Shell::Bash,
+            Shell::Sh => script::Shell::Sh,
+        },
+        nounset: false,
+    };
+    Ok(script::render(role_name, role, options))
+}
+
+fn json(job: &Job) -> String {
+    let value = serde_json::json!({
+        "format": FORMAT,
+        "digest": job.plan.digest(),
+        "dialect": job.dialect.word(),
+        "plan": job.plan,
+        "origins": job.origins,
+        "fidelity": job.fidelity,
+    });
+    format!("{value:#}\n")
+}
+
+/// A flag may hold what is a secret in the file.
+fn hide_in_flags(job: &mut Job, reading: &Reading) {
+    fn hide(origin: &mut Origin, reading: &Reading) {
+        if let Cause::Flag { flag } = &mut origin.cause {
+            *flag = reading.outcome.redactor.message(flag).into_owned();
+        }
+        for via in &mut origin.via {
+            hide(via, reading);
+        }
+    }
+    for origin in job.origins.values_mut() {
+        hide(origin, reading);
+    }
+}
+
+/// The text of the scalar that is written at a place of the file; never one of its secrets.
+fn written_at(place: &Place, reading: &Reading) -> Option<String> {
+    fn find<'n, 's>(node: &'n Node<'s>, place: &Place, reading: &Reading) -> Option<&'n Node<'s>> {
+        if node.as_scalar().is_some() && reading.sources.place(node.span) == *place {
+            return Some(node);
+        }
+        match &node.value {
+            Value::Map(map) => map
+                .entries
+                .iter()
+                .find_map(|entry| find(&entry.value, place, reading)),
+            Value::List(list) => list.iter().find_map(|item| find(item, place, reading)),
+            Value::Scalar(_) => None,
+        }
+    }
+    let source = reading.sources.get(reading.source);
+    let document = yaml::load(source, &yaml::Limits::default());
+    let mut root = document.root?;
+    if let Value::Map(map) = &mut root.value {
+        map.entries.retain(|entry| entry.key.text != "secrets");
+    }
+    let text = find(&root, place, reading)?.as_text()?;
+    Some(reading.outcome.redactor.message(text).into_owned())
+}

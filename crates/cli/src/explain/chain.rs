@@ -1,0 +1,166 @@
+//! The whole chain of one value: what it is, and how it came to be.
+
+use indexmap::IndexMap;
+use pinnace_core::origin::{Cause, Origin, Place};
+use pinnace_spec::diagnostic::suggest;
+use pinnace_spec::job::Job;
+use serde_json::Value as Json;
+
+use super::origin::{cause, is_at_or_below, place, source_paths, uses};
+use super::page::{Line, Look, Page};
+use super::plan::Options;
+
+/// A longer value of the source is not shown in a chain.
+const LONGEST_VALUE: usize = 60;
+
+/// The chains of all values at a path of the plan or made from a path of the source; or, if there
+/// are none, why.
+pub(crate) fn page(
+    path: &str,
+    job: &Job,
+    written: &dyn Fn(&Place) -> Option<String>,
+    options: Options,
+) -> Result<String, String> {
+    let path = path.strip_prefix("$.").unwrap_or(path);
+    let origins = job.origins.iter();
+    let mut found: Vec<(&String, &Origin)> = origins
+        .clone()
+        .filter(|(leaf, _)| is_at_or_below(leaf, path))
+        .collect();
+    if found.is_empty() {
+        found = origins.filter(|(_, origin)| uses(origin, path)).collect();
+    }
+    if found.is_empty() {
+        return Err(nothing_at(path, job));
+    }
+    let values = Values::of(job);
+    let mut page = Page::new(options.width, options.color);
+    for (index, (leaf, origin)) in found.into_iter().enumerate() {
+        if index > 0 {
+            page.blank();
+        }
+        page.row(0, &Line::default().with(Look::Title, leaf), "");
+        page.row(2, &values.line(leaf), "");
+        link(&mut page, 2, "←", origin, false, written);
+    }
+    Ok(page.finish())
+}
+
+/// One link of the chain, and those behind it.
+fn link(
+    page: &mut Page,
+    indent: usize,
+    arrow: &str,
+    origin: &Origin,
+    with_value: bool,
+    written: &dyn Fn(&Place) -> Option<String>,
+) {
+    let value = origin
+        .place
+        .as_ref()
+        .filter(|_| with_value)
+        .and_then(written);
+    let value =
+        value.filter(|value| !value.contains('\n') && value.chars().count() <= LONGEST_VALUE);
+    let mut words = cause(origin);
+    if let (Some(value), Cause::Written { .. }) = (value, &origin.cause) {
+        words.push_str(": ");
+        words.push_str(&value);
+    }
+    let line = Line::default()
+        .with(Look::Dim, format!("{arrow} "))
+        .with(Look::Plain, words);
+    page.row(indent, &line, &place(origin.place.as_ref()));
+    let replaces = matches!(origin.cause, Cause::Flag { .. });
+    for (index, via) in origin.via.iter().enumerate() {
+        let arrow = if replaces && index == 0 {
+            "instead of"
+        } else {
+            "←"
+        };
+        link(page, indent + 2, arrow, via, true, written);
+    }
+}
+
+fn nothing_at(path: &str, job: &Job) -> String {
+    if job
+        .fidelity
+        .iter()
+        .any(|account| is_at_or_below(&account.path, path))
+    {
+        return format!("nothing in the plan comes from `{path}`");
+    }
+    let mut known: Vec<&str> = job.origins.keys().map(String::as_str).collect();
+    for origin in job.origins.values() {
+        source_paths(origin, &mut known);
+    }
+    let mut candidates: Vec<&str> = Vec::new();
+    for leaf in known {
+        candidates.push(leaf);
+        candidates.extend(leaf.match_indices(['.', '[']).map(|(at, _)| &leaf[..at]));
+    }
+    candidates.sort_unstable();
+    candidates.dedup();
+    match suggest::closest(path, candidates) {
+        Some(near) => format!("there is no `{path}` in the plan; did you mean `{near}`?"),
+        None => format!("there is no `{path}` in the plan; `--format json` shows all of it"),
+    }
+}
+
+/// Every value of the plan by its path.
+struct Values {
+    by_path: IndexMap<String, Json>,
+}
+
+impl Values {
+    fn of(job: &Job) -> Self {
+        let mut by_path = IndexMap::new();
+        // A plan is made of maps with text keys, lists and scalars: it is always JSON.
+        if let Ok(plan) = serde_json::to_value(&job.plan) {
+            collect(String::new(), plan, &mut by_path);
+        }
+        Values { by_path }
+    }
+
+    fn line(&self, path: &str) -> Line {
+        match self.by_path.get(path) {
+            None | Some(Json::Null) => Line::default().with(Look::Dim, "nothing"),
+            Some(Json::String(text)) if text.is_empty() => Line::plain("\"\""),
+            Some(Json::String(text)) => Line::plain(text),
+            Some(Json::Array(pieces)) if !pieces.is_empty() => {
+                pieces
+                    .iter()
+                    .fold(Line::default(), |line, piece| match piece {
+                        Json::String(text) => line.with(Look::Plain, text),
+                        _ => match piece.get("secret").and_then(Json::as_str) {
+                            Some(name) => line.with(Look::Secret, format!("<{name} ••••>")),
+                            None => line.with(Look::Plain, piece.to_string()),
+                        },
+                    })
+            }
+            Some(other) => Line::plain(other.to_string()),
+        }
+    }
+}
+
+fn collect(path: String, value: Json, found: &mut IndexMap<String, Json>) {
+    match &value {
+        Json::Object(entries) => {
+            for (key, below) in entries {
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
+                collect(path, below.clone(), found);
+            }
+        }
+        Json::Array(items) => {
+            for (index, below) in items.iter().enumerate() {
+                collect(format!("{path}[{index}]"), below.clone(), found);
+            }
+        }
+        _ => {}
+    }
+    found.insert(path, value);
+}

@@ -1,0 +1,8 @@
+//! A plan for people: the page, and the chain of one value.
+
+pub(crate) mod chain;
+mod fidelity;
+mod origin;
+mod page;
+pub(crate) mod plan;
+mod secrets;

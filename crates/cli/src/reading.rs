@@ -1,0 +1,271 @@
+//! The flags that say how files are read, shared by the commands that read them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use pinnace_core::fidelity::Engine;
+use pinnace_spec::diagnostic::render::{self, Colour, Report};
+use pinnace_spec::diagnostic::{Diagnostics, Levels};
+use pinnace_spec::job::{self, Compat, Dialect, Outcome, Request};
+use pinnace_spec::library::{Library, NoLibrary};
+use pinnace_spec::secrets::Redactor;
+use pinnace_spec::setting::Setting;
+use pinnace_spec::source::{SourceId, Sources};
+use pinnace_spec::yaml::{self, Limits};
+
+use crate::files::{Input, shown};
+use crate::marketplace;
+use crate::terminal::{self, Color};
+
+/// How files are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How files are read")]
+pub(crate) struct ReadArgs {
+    /// Use another value for a parameter of the file; can be given several times
+    #[arg(short = 'p', long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+
+    /// Change any value of the file before it is read; can be given several times
+    ///
+    /// PATH is a JSONPath (RFC 9535); the leading `$.` can be left out. All that it selects is set.
+    /// A path to a single place, such as `taskRoles.worker.completion.minFailedInstances`, is made
+    /// if it is not there. VALUE is read as YAML, so `[1, 2]` is a list. Comes after all of `-p`.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+
+    /// The folder of marketplace items that `marketplace://` names, such as `DIR/data/mnist.yaml`
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "PINNACE_MARKETPLACE",
+        hide_env_values = true
+    )]
+    marketplace: Option<PathBuf>,
+
+    /// Make every field that cannot be carried out as written an error
+    #[arg(long)]
+    strict: bool,
+
+    /// Copy what a platform does with a mistake, and warn of it
+    #[arg(long, value_enum, value_name = "PLATFORM")]
+    compat: Option<CompatWord>,
+
+    /// Do not tell of a warning, by its code (`P0208`) or name; several with commas between them
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<String>,
+
+    /// Make a warning an error, by its code or name; `warnings` means all of them
+    #[arg(long, value_name = "CODE")]
+    deny: Vec<String>,
+
+    /// The kind of job file, if it cannot be told from its keys
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    dialect: Option<DialectWord>,
+
+    /// The largest file to read, such as `512KiB` or `16MiB`
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_size)]
+    max_size: usize,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CompatWord {
+    /// A template that finds nothing stays as it is written
+    Openpai,
+}
+
+/// A kind of job file, as a word of the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum DialectWord {
+    /// OpenPAI job protocol, version 2
+    Openpai,
+}
+
+/// Reads files as the flags say.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    settings: Vec<Setting>,
+    compat: Compat,
+    strict: bool,
+    levels: Levels,
+    dialect: Option<Dialect>,
+    limits: Limits,
+    library: Option<marketplace::Folder>,
+}
+
+/// A file that was read.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// Its text, and those of flags and marketplace items.
+    pub(crate) sources: Sources,
+    /// Which of them is the file.
+    pub(crate) source: SourceId,
+    /// What was found.
+    pub(crate) outcome: Outcome,
+}
+
+impl Reading {
+    /// The problems, ready to be shown.
+    pub(crate) fn report(&self) -> Report<'_> {
+        Report {
+            diagnostics: &self.outcome.diagnostics,
+            sources: &self.sources,
+            redactor: &self.outcome.redactor,
+        }
+    }
+}
+
+impl ReadArgs {
+    /// What the flags ask for, or what is wrong with them, shown.
+    pub(crate) fn reader(self, color: Color) -> Option<Reader> {
+        let levels = levels(&self.allow, &self.deny, color)?;
+        if let Some(folder) = self.marketplace.as_ref().filter(|folder| !folder.is_dir()) {
+            terminal::talk(&format!(
+                "error: the marketplace `{}` is no folder\n",
+                shown(folder)
+            ));
+            return None;
+        }
+        let parameters = self.parameters.into_iter().map(Setting::parameter);
+        let sets = self.sets.into_iter().map(Setting::set);
+        Some(Reader {
+            settings: parameters.chain(sets).collect(),
+            compat: match self.compat {
+                Some(CompatWord::Openpai) => Compat::OpenPai,
+                None => Compat::None,
+            },
+            strict: self.strict,
+            levels,
+            dialect: self.dialect.map(|DialectWord::Openpai| Dialect::OpenPai),
+            limits: Limits {
+                bytes: self.max_size,
+                ..Limits::default()
+            },
+            library: self.marketplace.map(marketplace::Folder::new),
+        })
+    }
+}
+
+impl Reader {
+    /// Reads a file. `keep` may say from its bytes that it is not wanted.
+    pub(crate) fn read(
+        &self,
+        input: &Input,
+        plan: bool,
+        keep: impl FnOnce(&[u8]) -> bool,
+    ) -> std::io::Result<Option<Reading>> {
+        let bytes = input.read(self.limits.bytes)?;
+        if !keep(&bytes) {
+            return Ok(None);
+        }
+        let sources = Sources::default();
+        let (source, outcome) = match yaml::decode(&bytes, &self.limits) {
+            Ok(text) => {
+                let source = sources.add(input.name.as_str(), text);
+                let request = Request {
+                    settings: &self.settings,
+                    compat: self.compat,
+                    engine: Engine::Local,
+                    strict: self.strict,
+                    levels: &self.levels,
+                    dialect: self.dialect,
+                    limits: self.limits,
+                    plan,
+                };
+                let library: &dyn Library = match &self.library {
+                    Some(folder) => folder,
+                    None => &NoLibrary,
+                };
+                (source.id(), job::read(&sources, source, &request, library))
+            }
+            Err(problem) => {
+                let source = sources.add(input.name.as_str(), problem.text.as_str());
+                let outcome = Outcome {
+                    diagnostics: vec![problem.diagnostic(source)],
+                    job: None,
+                    redactor: Redactor::from_broken_text(source),
+                };
+                (source.id(), outcome)
+            }
+        };
+        Ok(Some(Reading {
+            sources,
+            source,
+            outcome,
+        }))
+    }
+}
+
+fn levels(allow: &[String], deny: &[String], color: Color) -> Option<Levels> {
+    let sources = Sources::default();
+    let mut levels = Levels::default();
+    let mut problems = Diagnostics::default();
+    for word in allow {
+        levels.allow(sources.add("--allow", word.as_str()), &mut problems);
+    }
+    for word in deny {
+        if word == "warnings" {
+            levels.deny_warnings();
+        } else {
+            levels.deny(sources.add("--deny", word.as_str()), &mut problems);
+        }
+    }
+    if problems.is_empty() {
+        return Some(levels);
+    }
+    let report = Report {
+        diagnostics: &problems.into_vec(),
+        sources: &sources,
+        redactor: &Redactor::default(),
+    };
+    terminal::talk(&render::text(
+        &[report],
+        colour(color.on(&std::io::stderr())),
+    ));
+    None
+}
+
+/// The renderer's word for it.
+pub(crate) fn colour(on: bool) -> Colour {
+    if on { Colour::Always } else { Colour::Never }
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|char: char| char.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return Err("the unit is none of KiB, MiB and GiB".to_owned()),
+    };
+    let number: usize = digits.parse().map_err(|_| "this is no size".to_owned())?;
+    // Positions are kept in 32 bits.
+    number
+        .checked_mul(unit)
+        .filter(|size| *size > 0 && *size < u32::MAX as usize)
+        .ok_or_else(|| "a size lies between 1 byte and 4 GiB".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(parse_size("12"), Ok(12));
+        assert_eq!(parse_size("4MiB"), Ok(4 << 20));
+        assert_eq!(parse_size("4k"), Ok(4096));
+        for wrong in [
+            "",
+            "MiB",
+            "4 MiB",
+            "4XB",
+            "-1",
+            "4GiB",
+            "0",
+            "99999999999999999999",
+        ] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}
