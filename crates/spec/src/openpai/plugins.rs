@@ -137,7 +137,7 @@ pub fn check_parameters<'d>(
     for field in table.fields {
         match get(field.name) {
             Some(node) if has_template(node) => {}
-            Some(node) => shape::check(node, &field.shape, sources, out),
+            Some(node) => shape::check_field(node, field, sources, out),
             None if field.required => {
                 let message = format!("the `{}` plugin needs `{}`", plugin.word(), field.name);
                 out.push(Diagnostic::new(&codes::MISSING_KEY, at, message).help(field.doc));

@@ -24,6 +24,21 @@ pub fn check(
     checker.value(&Path::root(root), root, shape);
 }
 
+/// Reports whatever in the value of a field does not fit, when the mapping around it is not the
+/// object that the field belongs to.
+pub fn check_field(
+    node: &Node<'_>,
+    field: &'static Field,
+    sources: &Sources,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut checker = Checker {
+        sources,
+        diagnostics,
+    };
+    checker.value(&Path::lone_field(field.name, node), node, &field.shape);
+}
+
 pub(super) struct Checker<'c> {
     pub(super) sources: &'c Sources,
     pub(super) diagnostics: &'c mut Diagnostics,

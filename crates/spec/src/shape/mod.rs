@@ -12,7 +12,7 @@ mod schema;
 mod tests;
 
 pub use account::{account, count_keys};
-pub use check::check;
+pub use check::{check, check_field};
 pub use reference::reference;
 pub use schema::schema;
 

@@ -50,6 +50,15 @@ impl<'p, 's> Path<'p, 's> {
         }
     }
 
+    /// The value of a field whose key stands somewhere else.
+    pub(super) fn lone_field(name: &'p str, node: &'p Node<'s>) -> Self {
+        Path {
+            step: Step::Field(name),
+            via: node.alias().map(Via::Alias),
+            ..Path::root(node)
+        }
+    }
+
     pub(super) fn field(&'p self, entry: &'p crate::yaml::Entry<'s>) -> Self {
         self.entry(Step::Field(&entry.key.text), entry)
     }

@@ -15,7 +15,7 @@ use crate::yaml::Node;
 fn accounts(text: &str) -> Vec<Account> {
     let sources = Sources::default();
     let source = sources.add("job.yaml", text);
-    let root = load::load(source);
+    let root = load(source);
     account(&root, &fields::SHAPE, Engine::Local, &sources)
 }
 
@@ -37,7 +37,7 @@ fn assert_whole(root: &Node<'_>) {
 fn every_key_of_every_document_of_the_corpus_is_accounted_for() {
     for (_, text) in CORPUS {
         let sources = Sources::default();
-        assert_whole(&load::load(sources.add("job.yaml", *text)));
+        assert_whole(&load(sources.add("job.yaml", *text)));
     }
 }
 
@@ -96,7 +96,7 @@ proptest! {
         let (name, text) = CORPUS[which.index(CORPUS.len())];
         let sources = Sources::default();
         let source = sources.add(name, text);
-        let mut document = to_json(&load::load(source));
+        let mut document = to_json(&load(source));
         let mut target = &mut document;
         let mut choice = place.index(1_000_000);
         // Walks down by the digits of a number, so that every depth is reached.

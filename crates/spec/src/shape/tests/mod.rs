@@ -2,16 +2,15 @@
 
 mod account;
 mod check;
-mod load;
 mod schema;
 
 use serde_json::{Number, Value};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::openpai::fields;
-use crate::source::{Sources, Span};
+use crate::source::{Source, Sources, Span};
 use crate::yaml::node::Kind;
-use crate::yaml::{self, Node};
+use crate::yaml::{self, Limits, Node};
 
 macro_rules! fixture {
     ($name:literal) => {
@@ -55,6 +54,15 @@ taskRoles:
 /// Jobs without mistakes, by name.
 const CORPUS: &[(&str, &str)] = &[
     fixture!("openpai/every-field"),
+    fixture!("openpai/distributed-tensorflow"),
+    fixture!("openpai/prerequisites-proposal"),
+    fixture!("openpai/prerequisites-backward"),
+    fixture!("openpai/prerequisites-cmd"),
+    fixture!("openpai/prerequisites-data"),
+    fixture!("openpai/prerequisites-marketplace"),
+    fixture!("openpai/prerequisites-multiple"),
+    fixture!("openpai/prerequisites-parameters-secrets"),
+    fixture!("openpai/prerequisites-wrong"),
     example!("completion-policies"),
     example!("deployments"),
     example!("hello"),
@@ -66,6 +74,17 @@ const CORPUS: &[(&str, &str)] = &[
     example!("sweep"),
     example!("two-roles-over-a-port"),
 ];
+
+/// The document of a text without mistakes in its YAML.
+fn load(source: &Source) -> Node<'_> {
+    let document = yaml::load(source, &Limits::default());
+    assert!(
+        document.diagnostics.is_empty(),
+        "{:?}",
+        document.diagnostics
+    );
+    document.root.unwrap()
+}
 
 /// The document as a JSON reader would have it.
 fn to_json(node: &Node<'_>) -> Value {
@@ -122,7 +141,7 @@ fn problems(text: &str) -> (Sources, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
     {
         let source = sources.add("job.yaml", text);
-        let root = load::load(source);
+        let root = load(source);
         super::check(&root, &fields::SHAPE, &sources, &mut diagnostics);
     }
     let list = diagnostics.iter().cloned().collect();

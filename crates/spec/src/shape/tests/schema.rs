@@ -25,7 +25,7 @@ fn documents() -> impl Iterator<Item = (&'static str, Value)> {
     CORPUS.iter().map(|(name, text)| {
         let sources = Sources::default();
         let source = sources.add(*name, *text);
-        (*name, to_json(&load::load(source)))
+        (*name, to_json(&load(source)))
     })
 }
 
