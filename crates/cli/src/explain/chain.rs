@@ -6,7 +6,7 @@ use pinnace_spec::diagnostic::suggest;
 use pinnace_spec::job::Job;
 use serde_json::Value as Json;
 
-use super::origin::{cause, is_at_or_below, place, source_paths, uses};
+use super::origin::{Speaker, cause, is_at_or_below, source_paths, uses};
 use super::page::{Line, Look, Page};
 use super::plan::Options;
 
@@ -27,7 +27,9 @@ pub(crate) fn page(
         .clone()
         .filter(|(leaf, _)| is_at_or_below(leaf, path))
         .collect();
-    if found.is_empty() {
+    // Asked for a value of the source, the links that do not lead to it are left out.
+    let by_source = found.is_empty();
+    if by_source {
         found = origins.filter(|(_, origin)| uses(origin, path)).collect();
     }
     if found.is_empty() {
@@ -41,44 +43,50 @@ pub(crate) fn page(
         }
         page.row(0, &Line::default().with(Look::Title, leaf), "");
         page.row(2, &values.line(leaf), "");
-        link(&mut page, 2, "←", origin, false, written);
+        let wanted = |via: &Origin| !by_source || uses(via, path);
+        link(&mut page, 2, "←", origin, None, &wanted, written);
     }
     Ok(page.finish())
 }
 
-/// One link of the chain, and those behind it.
+/// One link of the chain, and those behind it. `value` tells what is written at a place, for links
+/// that stand for a part of what the link before them says.
 fn link(
     page: &mut Page,
     indent: usize,
     arrow: &str,
     origin: &Origin,
-    with_value: bool,
+    value: Option<String>,
+    wanted: &dyn Fn(&Origin) -> bool,
     written: &dyn Fn(&Place) -> Option<String>,
 ) {
-    let value = origin
-        .place
-        .as_ref()
-        .filter(|_| with_value)
-        .and_then(written);
-    let value =
-        value.filter(|value| !value.contains('\n') && value.chars().count() <= LONGEST_VALUE);
+    let is_short = |value: &String| !value.contains('\n') && value.chars().count() <= LONGEST_VALUE;
     let mut words = cause(origin);
-    if let (Some(value), Cause::Written { .. }) = (value, &origin.cause) {
+    if let (Some(value), Cause::Written { .. }) = (value.filter(is_short), &origin.cause) {
         words.push_str(": ");
         words.push_str(&value);
     }
     let line = Line::default()
         .with(Look::Dim, format!("{arrow} "))
         .with(Look::Plain, words);
-    page.row(indent, &line, &place(origin.place.as_ref()));
+    page.row(
+        indent,
+        &line,
+        &Speaker::new("").place(origin.place.as_ref()),
+    );
     let replaces = matches!(origin.cause, Cause::Flag { .. });
     for (index, via) in origin.via.iter().enumerate() {
+        let repeated = origin.via.iter().take(index).any(|earlier| earlier == via);
+        if repeated || !wanted(via) {
+            continue;
+        }
         let arrow = if replaces && index == 0 {
             "instead of"
         } else {
             "←"
         };
-        link(page, indent + 2, arrow, via, true, written);
+        let value = via.place.as_ref().and_then(written);
+        link(page, indent + 2, arrow, via, value, wanted, written);
     }
 }
 

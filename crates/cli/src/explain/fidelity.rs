@@ -1,43 +1,68 @@
 //! What becomes of every field of the source.
 
-use pinnace_core::fidelity::{Account, Honour};
+use pinnace_core::fidelity::{Account, Honour, losses};
 use pinnace_core::words;
 
-use super::origin::place;
+use super::origin::Speaker;
 use super::page::{Line, Look, Page};
 
-pub(super) fn show(page: &mut Page, accounts: &[Account]) {
-    let of = |status: Honour| {
-        accounts
-            .iter()
-            .filter(move |account| account.status == status)
-    };
-    let count = |status: Honour| of(status).count();
+/// The losses, those of one reason together, and the count of what is honoured.
+pub(super) fn show(page: &mut Page, accounts: &[Account], speaker: Speaker<'_>) {
     page.blank();
     page.row(0, &Line::default().with(Look::Heading, "Fidelity"), "");
-    let lost = count(Honour::Approximated) + count(Honour::NotHonoured);
-    let honoured = words::count(count(Honour::Honoured), "field");
-    let total = if lost == 0 {
-        format!("all {honoured} of the file honoured")
-    } else {
-        format!(
-            "{honoured} of the file honoured, {} approximated, {} not honoured",
-            count(Honour::Approximated),
-            count(Honour::NotHonoured)
-        )
+    page.row(2, &Line::plain(total(accounts)), "");
+    let mut groups: Vec<Vec<&Account>> = Vec::new();
+    for account in losses(accounts) {
+        let alike = |group: &&mut Vec<&Account>| {
+            let first = group.first();
+            first.is_some_and(|first| {
+                first.status == account.status && first.reason == account.reason
+            })
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(account),
+            None => groups.push(vec![account]),
+        }
+    }
+    groups.sort_by_key(|group| group.first().map(|account| account.status));
+    for group in groups {
+        let Some(Account { status, reason, .. }) = group.first() else {
+            continue;
+        };
+        let words = match status {
+            Honour::Honoured => "honoured",
+            Honour::Approximated => "approximated",
+            Honour::NotHonoured => "not honoured",
+        };
+        let line = Line::default()
+            .with(Look::Warning, words)
+            .with(Look::Plain, format!(": {reason}"));
+        page.row(2, &line, "");
+        for account in group {
+            page.row(
+                4,
+                &Line::plain(&account.path),
+                &speaker.place(Some(&account.place)),
+            );
+        }
+    }
+}
+
+fn total(accounts: &[Account]) -> String {
+    let count = |status| {
+        accounts
+            .iter()
+            .filter(|account| account.status == status)
+            .count()
     };
-    page.row(2, &Line::plain(total), "");
-    let groups = [
-        (Honour::Approximated, "approximated"),
-        (Honour::NotHonoured, "not honoured"),
-    ];
-    for (status, words) in groups {
-        for account in of(status) {
-            let line = Line::default()
-                .with(Look::Warning, words)
-                .with(Look::Plain, format!("  {}", account.path));
-            page.row(2, &line, &place(Some(&account.place)));
-            page.row(6, &Line::default().with(Look::Dim, &account.reason), "");
+    let (near, lost) = (count(Honour::Approximated), count(Honour::NotHonoured));
+    let honoured = words::count(count(Honour::Honoured), "field");
+    match (near, lost) {
+        (0, 0) => format!("honoured: all {honoured} of the file"),
+        (near, 0) => format!("honoured: {honoured} of the file; approximated: {near}"),
+        (0, lost) => format!("honoured: {honoured} of the file; not honoured: {lost}"),
+        (near, lost) => {
+            format!("honoured: {honoured} of the file; approximated: {near}; not honoured: {lost}")
         }
     }
 }

@@ -5,4 +5,6 @@ mod fidelity;
 mod origin;
 mod page;
 pub(crate) mod plan;
+mod role;
 mod secrets;
+mod steps;

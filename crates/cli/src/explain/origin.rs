@@ -4,48 +4,71 @@ use std::path::Path;
 
 use pinnace_core::origin::{Cause, Origin, Origins, Place};
 
-/// The origin of the leaf at a path, in a few words.
-pub(super) fn short_at(origins: &Origins, path: &str) -> String {
-    origins.get(path).map(short).unwrap_or_default()
+/// A longer name of a file is left out where it can be.
+const LONGEST_NAME: usize = 16;
+
+/// Says where things stand. Places in the file that the whole page is about are said in short.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Speaker<'a> {
+    file: &'a str,
 }
 
-/// An origin in a few words: `job.yaml:14`, `default`, `-p batch=28`.
-pub(super) fn short(origin: &Origin) -> String {
-    let mut words = match &origin.cause {
-        Cause::Written { .. } | Cause::Made { .. } => place(origin.place.as_ref()),
-        Cause::Flag { flag } => return flag.clone(),
-        Cause::Default { .. } => "default".to_owned(),
-        Cause::Inherited { from } => {
-            return format!("inherited from {from} ({})", place(origin.place.as_ref()));
-        }
-    };
-    if words.is_empty() {
-        words = origin.via.iter().map(short).collect::<Vec<_>>().join(", ");
-    } else {
-        // Where the values of a template stand can be asked for; that a flag or another
-        // prerequisite has its hand in it must be seen.
-        let notable: Vec<String> = origin
-            .via
-            .iter()
-            .filter(|via| matches!(via.cause, Cause::Flag { .. } | Cause::Inherited { .. }))
-            .map(short)
-            .collect();
-        for via in notable {
-            words.push_str(" ← ");
-            words.push_str(&via);
+impl<'a> Speaker<'a> {
+    pub(super) fn new(file: &'a str) -> Self {
+        Speaker { file }
+    }
+
+    /// The origin of the leaf at a path, in a few words.
+    pub(super) fn origin_at(self, origins: &Origins, path: &str) -> String {
+        origins
+            .get(path)
+            .map(|origin| self.origin(origin))
+            .unwrap_or_default()
+    }
+
+    /// An origin in a few words: `job.yaml:14`, `default`, `-p batch=28`.
+    pub(super) fn origin(self, origin: &Origin) -> String {
+        let place = self.place(origin.place.as_ref());
+        match &origin.cause {
+            Cause::Flag { flag } => flag.clone(),
+            Cause::Default { .. } => "default".to_owned(),
+            Cause::Inherited { from } => format!("inherited from {from} ({place})"),
+            Cause::Written { .. } | Cause::Made { .. } if place.is_empty() => {
+                let via = origin.via.iter().map(|via| self.origin(via));
+                via.collect::<Vec<_>>().join(", ")
+            }
+            // Where the values of a template stand can be asked for; that a flag or another
+            // prerequisite has its hand in it must be seen.
+            Cause::Written { .. } | Cause::Made { .. } => {
+                let mut words = place;
+                for via in &origin.via {
+                    match &via.cause {
+                        Cause::Flag { flag } => words = format!("{words} ← {flag}"),
+                        Cause::Inherited { from } => words = format!("{words} ← {from}"),
+                        _ => {}
+                    }
+                }
+                words
+            }
         }
     }
-    words
-}
 
-/// A place with the last part of its file's name; the title of the page has the whole.
-pub(super) fn place(place: Option<&Place>) -> String {
-    place.map_or_else(String::new, |place| {
+    /// A place with the last part of its file's name, or only the line if that name is long and
+    /// stands in the title.
+    pub(super) fn place(self, place: Option<&Place>) -> String {
+        let Some(place) = place else {
+            return String::new();
+        };
         let name = Path::new(&place.file)
             .file_name()
             .and_then(|name| name.to_str());
-        format!("{}:{}", name.unwrap_or(&place.file), place.line)
-    })
+        let name = name.unwrap_or(&place.file);
+        if place.file == self.file && name.chars().count() > LONGEST_NAME {
+            format!("line {}", place.line)
+        } else {
+            format!("{name}:{}", place.line)
+        }
+    }
 }
 
 /// How a value came to be, in words for the chain.

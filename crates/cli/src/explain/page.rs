@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr as _;
 
+/// How far the rows that continue a line of a script are indented.
+const CONTINUED: usize = 4;
+
 /// How a piece of text looks. Colour only repeats what the words say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
@@ -47,25 +50,32 @@ impl Line {
         self
     }
 
-    /// The rows that it takes, each at most `width` wide where it can be broken at a space.
-    fn wrapped(&self, width: usize) -> Vec<Line> {
-        let mut rows = vec![Line::default()];
+    /// The same with something before it.
+    pub(super) fn after(mut self, text: impl AsRef<str>) -> Self {
+        self.pieces.insert(0, (Look::Plain, visible(text.as_ref())));
+        self
+    }
+
+    /// The rows that it takes, the first at most `first` wide and the others `rest`, where they can
+    /// be broken at a space; and whether each continues the one before.
+    fn wrapped(&self, first: usize, rest: usize) -> Vec<(Line, bool)> {
+        let mut rows = vec![(Line::default(), false)];
         let mut used = 0;
         for (look, text) in &self.pieces {
             for (index, paragraph) in text.split('\n').enumerate() {
                 if index > 0 {
-                    rows.push(Line::default());
+                    rows.push((Line::default(), false));
                     used = 0;
                 }
                 for word in paragraph.split_inclusive(' ') {
-                    let needed = word.trim_end().width();
-                    let starts_word = rows.last().is_none_or(Line::ends_with_space);
-                    if used > 0 && used + needed > width && starts_word {
-                        rows.push(Line::default());
+                    let width = if rows.len() == 1 { first } else { rest };
+                    let at_space = rows.last().is_none_or(|(row, _)| row.ends_with_space());
+                    if used > 0 && at_space && used + word.trim_end().width() > width {
+                        rows.push((Line::default(), true));
                         used = 0;
                     }
                     used += word.width();
-                    if let Some(row) = rows.last_mut() {
+                    if let Some((row, _)) = rows.last_mut() {
                         row.append(*look, word);
                     }
                 }
@@ -128,8 +138,12 @@ impl Page {
         self.labelled(indent, "", 0, line, origin);
     }
 
+    /// A line of a script: what continues it is indented more.
+    pub(super) fn script_row(&mut self, indent: usize, line: &Line, origin: &str) {
+        self.rows(indent, "", 0, CONTINUED, line, origin);
+    }
+
     /// A row with a label before it; `column` is where the text starts, counted from the indent.
-    /// Further rows of the same text are indented a little more when they continue a line.
     pub(super) fn labelled(
         &mut self,
         indent: usize,
@@ -138,34 +152,60 @@ impl Page {
         line: &Line,
         origin: &str,
     ) {
-        let origin = shortened(&visible(origin), self.width * 2 / 5);
+        self.rows(indent, label, column, 0, line, origin);
+    }
+
+    fn rows(
+        &mut self,
+        indent: usize,
+        label: &str,
+        column: usize,
+        hanging: usize,
+        line: &Line,
+        origin: &str,
+    ) {
+        let mut origin = shortened(&visible(origin), self.width * 2 / 5);
         let start = indent + column;
+        let room = self.width.saturating_sub(start).max(20);
         let gap = if origin.is_empty() {
             0
         } else {
             origin.width() + 2
         };
-        let room = self.width.saturating_sub(start + gap).max(20);
-        for (index, mut row) in line.wrapped(room).into_iter().enumerate() {
+        let rows = line.wrapped(
+            room.saturating_sub(gap).max(20),
+            room.saturating_sub(hanging).max(20),
+        );
+        for (index, (mut row, continued)) in rows.into_iter().enumerate() {
             row.trim_end();
             self.out.extend(std::iter::repeat_n(' ', indent));
             if index == 0 && !label.is_empty() {
-                let label = format!("{label:column$}");
-                self.piece(Look::Label, &label);
+                self.piece(Look::Label, &format!("{label:column$}"));
             } else {
                 self.out.extend(std::iter::repeat_n(' ', column));
             }
+            let hanging = if continued { hanging } else { 0 };
+            self.out.extend(std::iter::repeat_n(' ', hanging));
             for (look, text) in &row.pieces {
                 self.piece(*look, text);
             }
-            if index == 0 && !origin.is_empty() {
-                let used = start + row.width();
-                let pad = self.width.saturating_sub(used + origin.width()).max(2);
-                self.out.extend(std::iter::repeat_n(' ', pad));
-                self.piece(Look::Dim, &origin);
+            let used = start + hanging + row.width();
+            // A row without a space to break it at may leave no room; the next one will.
+            if !origin.is_empty() && used + 2 + origin.width() <= self.width {
+                self.origin(used, &std::mem::take(&mut origin));
             }
             self.end_row();
         }
+        if !origin.is_empty() {
+            self.origin(0, &origin);
+            self.end_row();
+        }
+    }
+
+    fn origin(&mut self, used: usize, origin: &str) {
+        let pad = self.width.saturating_sub(used + origin.width());
+        self.out.extend(std::iter::repeat_n(' ', pad));
+        self.piece(Look::Dim, origin);
     }
 
     fn piece(&mut self, look: Look, text: &str) {
@@ -238,6 +278,26 @@ mod tests {
     }
 
     #[test]
+    fn a_line_without_room_for_its_origin_gives_it_to_the_next_row() {
+        let mut page = Page::new(40, false);
+        page.script_row(
+            2,
+            &Line::plain("a-word-that-takes-all-of-the-row-or-more x"),
+            "job.yaml:4",
+        );
+        page.row(
+            2,
+            &Line::plain("a-word-that-takes-all-of-the-row-or-more"),
+            "job.yaml:5",
+        );
+        assert_eq!(
+            page.finish(),
+            "  a-word-that-takes-all-of-the-row-or-more\n      x                       job.yaml:4\n  \
+             a-word-that-takes-all-of-the-row-or-more\n                              job.yaml:5\n"
+        );
+    }
+
+    #[test]
     fn what_could_command_a_terminal_is_made_visible() {
         let mut page = Page::new(40, true);
         page.row(0, &Line::plain("a\u{1b}[31mb\u{202e}\u{9b}c"), "");
@@ -249,7 +309,6 @@ mod tests {
         let line = Line::plain("aaaa bbbb")
             .with(Look::Secret, "cccc")
             .with(Look::Plain, "dddd eeee");
-        let rows: Vec<usize> = line.wrapped(12).iter().map(Line::width).collect();
-        assert_eq!(rows.len(), 2);
+        assert_eq!(line.wrapped(12, 12).len(), 2);
     }
 }
