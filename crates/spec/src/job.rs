@@ -117,7 +117,14 @@ pub fn read(
     match (&document.root, request.dialect) {
         (Some(root), dialect) => match dialect.or_else(|| Dialect::detect(root)) {
             Some(Dialect::OpenPai) if document.complete => {
-                job = openpai::read_job(root, sources, request, library, &mut out);
+                job = openpai::read_job(
+                    root,
+                    &document.comments,
+                    sources,
+                    request,
+                    library,
+                    &mut out,
+                );
             }
             Some(Dialect::OpenPai) => partial(root, sources, &mut out),
             None if document.complete => out.push(unknown_dialect(root)),

@@ -1,11 +1,14 @@
 //! Whether a name is one of the variables that a job's tasks find.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::{FAMILIES, PORTS_OF_EVERY_TASK, port_labels, short_name};
+use super::{FAMILIES, port_labels, short_name};
 
 /// Candidates for suggestions name so many tasks of each role.
 const TASKS_SUGGESTED: u32 = 4;
+
+/// So many candidates are made; a hostile job could have any number of them.
+const MOST_CANDIDATES: usize = 512;
 
 /// What the names depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,10 @@ pub struct RoleShape<'a> {
 pub struct Names<'a> {
     roles: &'a [RoleShape<'a>],
     by_spelling: HashMap<String, Vec<usize>>,
+    /// The labels that each role asks for.
+    ports: Vec<HashSet<&'a str>>,
+    /// Those of all roles.
+    all_ports: HashSet<&'a str>,
 }
 
 /// Whether a name is a variable, and if not, what is wrong with it.
@@ -52,7 +59,16 @@ impl<'a> Names<'a> {
                 .or_default()
                 .push(index);
         }
-        Names { roles, by_spelling }
+        let ports: Vec<HashSet<&str>> = roles
+            .iter()
+            .map(|role| port_labels(role.ports.iter().copied()).collect())
+            .collect();
+        Names {
+            roles,
+            by_spelling,
+            all_ports: ports.iter().flatten().copied().collect(),
+            ports,
+        }
     }
 
     /// Whether a task finds a variable of this name. `current` is the task's role, by its place;
@@ -81,10 +97,11 @@ impl<'a> Names<'a> {
             return Verdict::Unknown;
         };
         if let Some(behind) = after.strip_prefix("port>") {
-            let current = current.and_then(|index| self.roles.get(index));
-            return match current {
-                Some(role) => port_of(role, behind, rest),
-                None => any(self.roles.iter().map(|role| port_of(role, behind, rest))),
+            return match (current, rest.strip_suffix(behind)) {
+                (_, None | Some("")) => Verdict::Unknown,
+                (None, Some(label)) if self.all_ports.contains(label) => Verdict::Defined,
+                (None, Some(_)) => Verdict::Unknown,
+                (Some(index), Some(label)) => self.port_of(index, label),
             };
         }
         let Some(behind) = after.strip_prefix("role>") else {
@@ -98,10 +115,56 @@ impl<'a> Names<'a> {
         any(ends.flat_map(|end| {
             let (spelling, rest) = rest.split_at(end);
             let roles = self.by_spelling.get(spelling).into_iter().flatten();
-            roles
-                .filter_map(|index| self.roles.get(*index))
-                .map(move |role| behind_role(role, behind, rest))
+            roles.map(move |index| self.behind_role(*index, behind, rest))
         }))
+    }
+
+    /// Matches what follows `<role>` in a pattern.
+    fn behind_role(&self, role: usize, pattern: &str, rest: &str) -> Verdict<'a> {
+        let Some(pattern) = pattern.strip_prefix("_<index>") else {
+            return if pattern == rest {
+                Verdict::Defined
+            } else {
+                Verdict::Unknown
+            };
+        };
+        let Some(rest) = rest.strip_prefix('_') else {
+            return Verdict::Unknown;
+        };
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (index, rest) = rest.split_at(digits);
+        if index.is_empty() || (index.len() > 1 && index.starts_with('0')) {
+            return Verdict::Unknown;
+        }
+        let verdict = match pattern.strip_prefix("_<port>") {
+            Some(behind) => {
+                let label = rest
+                    .strip_prefix('_')
+                    .and_then(|rest| rest.strip_suffix(behind));
+                match label {
+                    None | Some("") => Verdict::Unknown,
+                    Some(label) => self.port_of(role, label),
+                }
+            }
+            None if rest.is_empty() => Verdict::Defined,
+            None => Verdict::Unknown,
+        };
+        let Some(role) = self.roles.get(role) else {
+            return Verdict::Unknown;
+        };
+        let there = index.parse().is_ok_and(|index: u32| index < role.instances);
+        if verdict == Verdict::Defined && !there {
+            return Verdict::NoSuchTask(role);
+        }
+        verdict
+    }
+
+    fn port_of(&self, role: usize, label: &str) -> Verdict<'a> {
+        match (self.roles.get(role), self.ports.get(role)) {
+            (Some(_), Some(ports)) if ports.contains(label) => Verdict::Defined,
+            (Some(role), _) => Verdict::NoSuchPort(role),
+            (None, _) => Verdict::Unknown,
+        }
     }
 
     /// Names to suggest for one that is not known.
@@ -109,6 +172,9 @@ impl<'a> Names<'a> {
         let mut candidates = Vec::new();
         for family in FAMILIES {
             let mut add = |role: &RoleShape<'_>| {
+                if candidates.len() >= MOST_CANDIDATES {
+                    return;
+                }
                 let named = family.pattern.replace("<role>", role.name);
                 let tasks = if named.contains("<index>") {
                     role.instances.min(TASKS_SUGGESTED)
@@ -146,47 +212,4 @@ fn any<'a>(verdicts: impl IntoIterator<Item = Verdict<'a>>) -> Verdict<'a> {
         }
     }
     best
-}
-
-/// Matches what follows `<role>` in a pattern.
-fn behind_role<'a>(role: &'a RoleShape<'a>, pattern: &str, rest: &str) -> Verdict<'a> {
-    let Some(pattern) = pattern.strip_prefix("_<index>") else {
-        return if pattern == rest {
-            Verdict::Defined
-        } else {
-            Verdict::Unknown
-        };
-    };
-    let Some(rest) = rest.strip_prefix('_') else {
-        return Verdict::Unknown;
-    };
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let (index, rest) = rest.split_at(digits);
-    if index.is_empty() || (index.len() > 1 && index.starts_with('0')) {
-        return Verdict::Unknown;
-    }
-    let verdict = match pattern.strip_prefix("_<port>") {
-        Some(behind) => match rest.strip_prefix('_') {
-            Some(rest) => port_of(role, behind, rest),
-            None => Verdict::Unknown,
-        },
-        None if rest.is_empty() => Verdict::Defined,
-        None => Verdict::Unknown,
-    };
-    let there = index.parse().is_ok_and(|index: u32| index < role.instances);
-    if verdict == Verdict::Defined && !there {
-        return Verdict::NoSuchTask(role);
-    }
-    verdict
-}
-
-/// Matches `<port>` and what follows it.
-fn port_of<'a>(role: &'a RoleShape<'a>, behind: &str, rest: &str) -> Verdict<'a> {
-    match rest.strip_suffix(behind) {
-        None | Some("") => Verdict::Unknown,
-        Some(label) if PORTS_OF_EVERY_TASK.contains(&label) || role.ports.contains(&label) => {
-            Verdict::Defined
-        }
-        Some(_) => Verdict::NoSuchPort(role),
-    }
 }

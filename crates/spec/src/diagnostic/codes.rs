@@ -96,5 +96,15 @@ codes! {
 
     FIDELITY_LOSS = "P0801" "fidelity-loss" Error: "with `--strict`, a field that would not be honoured";
 
+    EARLY_SUCCESS = "P0901" "early-success" Warning: "a task role that succeeds ends the job while others still work";
+    NEVER_FAILS = "P0902" "never-fails" Warning: "no failure of any task fails the job";
+    UNUSED_PARAMETER = "P0903" "unused-parameter" Warning: "a parameter that no tag names";
+    UNUSED_SECRET = "P0904" "unused-secret" Warning: "a secret that no tag names";
+    UNUSED_PREREQUISITE = "P0905" "unused-prerequisite" Warning: "a prerequisite that nothing names";
+    SECRET_IN_CLEAR = "P0906" "secret-in-clear" Warning: "the value of a secret is written outside `secrets`";
+    SHORT_SECRET = "P0907" "short-secret" Warning: "a secret is too short to be masked in logs";
+    VOID_RETRY = "P0908" "void-retry" Warning: "retries of single tasks, which gang allocation makes void";
+    UNKNOWN_VARIABLE = "P0909" "unknown-variable" Warning: "a command reads a `PAI_` variable that no task finds";
+    CLEAR_PASSWORD = "P0910" "clear-password" Warning: "the password of an image is written in clear";
     BAD_ALLOW = "P0990" "bad-allow" Warning: "an `allow` names no warning that Pinnace knows";
 }

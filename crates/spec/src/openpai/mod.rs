@@ -1,12 +1,13 @@
 //! The OpenPAI job protocol, version 2, with the whole prerequisites proposal.
 //!
 //! Document → [`fields`] (shape) → [`read`] (model) → [`catalog`] (prerequisites and marketplace)
-//! → [`check`] (cross references) → [`lower`] (templates, plan).
+//! → [`check`] (cross references) → [`lower`] (templates, plan) → [`lints`] (warnings).
 
 pub mod catalog;
 pub mod check;
 pub mod fields;
 pub mod hived;
+pub mod lints;
 pub mod lower;
 pub mod marketplace;
 pub mod model;
@@ -18,7 +19,7 @@ use crate::job::{Compat, Dialect, Job, Request};
 use crate::library::Library;
 use crate::shape;
 use crate::source::Sources;
-use crate::yaml::Node;
+use crate::yaml::{Comment, Node};
 
 /// Checks the fields of a document by themselves.
 pub fn check_shape(root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
@@ -28,6 +29,7 @@ pub fn check_shape(root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
 /// Reads a complete document: every problem in it, and its plan if that is wanted.
 pub fn read_job(
     root: &Node<'_>,
+    comments: &[Comment<'_>],
     sources: &Sources,
     request: &Request<'_>,
     library: &dyn Library,
@@ -40,7 +42,7 @@ pub fn read_job(
     check::references(&job, &catalog, &fetched, out);
     hived::check(&job, out);
     let building = request.plan && !out.has_errors();
-    let (lowered, usage) = lower::lower(
+    let lowered = lower::lower(
         &job,
         &catalog,
         sources,
@@ -59,7 +61,17 @@ pub fn read_job(
             .help("list fewer prerequisites in `require`"),
         );
     }
-    let _ = usage;
+    let prerequisites: Vec<_> = catalog
+        .iter()
+        .map(|(_, prerequisite)| prerequisite)
+        .collect();
+    let subject = lints::Subject {
+        job: &job,
+        prerequisites: &prerequisites,
+        comments,
+        sources,
+    };
+    lints::check(&subject, out);
     let lowered = lowered?;
     Some(Job {
         dialect: Dialect::OpenPai,

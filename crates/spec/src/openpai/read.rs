@@ -186,7 +186,8 @@ fn names<'d>(list: Option<&'d Node<'d>>) -> Vec<Name<'d>> {
     items(list).iter().filter_map(name).collect()
 }
 
-fn integer(node: &Node<'_>) -> Option<i64> {
+/// A whole number.
+pub fn integer(node: &Node<'_>) -> Option<i64> {
     node.as_integer()
         .and_then(|number| i64::try_from(number).ok())
 }

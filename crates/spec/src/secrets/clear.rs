@@ -1,5 +1,7 @@
 //! The secrets of a document, and the places where their values stand in clear.
 
+use std::ops::Range;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 use pinnace_core::text::{Piece, SecretName, Text};
 
@@ -7,7 +9,7 @@ use crate::template::secret_leaves;
 use crate::yaml::Node;
 
 /// Values shorter than this are not looked for: they would be found everywhere.
-const SHORTEST: usize = 4;
+pub const SHORTEST: usize = 4;
 
 /// The secrets of a document with their values, to keep those out of a plan.
 #[derive(Default)]
@@ -83,6 +85,20 @@ impl<'d> ClearSecrets<'d> {
         self.secrets.iter().map(|(name, node)| (name, *node))
     }
 
+    /// Every value that stands in a text in clear: its name, the secret itself, and where.
+    pub fn find(
+        &self,
+        text: &str,
+    ) -> impl Iterator<Item = (&SecretName, &'d Node<'d>, Range<usize>)> {
+        let finder = self.finder.iter();
+        finder
+            .flat_map(move |finder| finder.find_iter(text))
+            .map(|found| {
+                let (name, node) = &self.secrets[self.searched[found.pattern().as_usize()]];
+                (name, *node, found.range())
+            })
+    }
+
     /// The same text, with each secret's value that stands in it in clear replaced by its name.
     #[must_use]
     pub fn hide(&self, text: &Text) -> Text {
@@ -103,15 +119,10 @@ impl<'d> ClearSecrets<'d> {
 
     fn split(&self, literal: &str, out: &mut Text) {
         let mut plain_from = 0;
-        for found in self
-            .finder
-            .iter()
-            .flat_map(|finder| finder.find_iter(literal))
-        {
-            let (name, _) = &self.secrets[self.searched[found.pattern().as_usize()]];
-            out.push_literal(&literal[plain_from..found.start()]);
+        for (name, _, range) in self.find(literal) {
+            out.push_literal(&literal[plain_from..range.start]);
             out.push_secret(name.clone());
-            plain_from = found.end();
+            plain_from = range.end;
         }
         out.push_literal(&literal[plain_from..]);
     }

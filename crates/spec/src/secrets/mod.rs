@@ -16,7 +16,7 @@ use crate::source::{Source, SourceId, Sources, Span};
 use crate::yaml::{Map, Node, Value};
 use needles::Needles;
 
-pub use clear::{ClearSecrets, implicit_name};
+pub use clear::{ClearSecrets, SHORTEST, implicit_name};
 
 /// What stands for a secret in a message: its length is not told.
 pub const MASK: &str = "••••";

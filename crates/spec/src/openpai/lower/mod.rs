@@ -17,17 +17,10 @@ use super::model::{Job, Kind};
 use super::read;
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::secrets::ClearSecrets;
-use crate::source::{Sources, Span};
-use crate::template::{self, Scope, Scopes, Site};
+use crate::source::Sources;
+use crate::template::{self, Scopes, Site};
 use crate::yaml::Node;
 use trace::Trace;
-
-/// What the texts of a job use, for lints.
-#[derive(Debug, Default)]
-pub struct Usage {
-    /// The scope and the span of every value that a template took.
-    pub values: Vec<(Scope, Span)>,
-}
 
 /// A plan with the origin of each of its leaves.
 #[derive(Debug)]
@@ -46,7 +39,7 @@ pub fn lower<'d>(
     compat: bool,
     building: bool,
     out: &mut Diagnostics,
-) -> (Option<Lowered>, Usage) {
+) -> Option<Lowered> {
     let mut lowering = Lowering {
         job,
         catalog,
@@ -55,7 +48,6 @@ pub fn lower<'d>(
         building,
         out,
         trace: Trace::new(sources, building),
-        usage: Usage::default(),
         clear: if building {
             ClearSecrets::of_document(job.root)
         } else {
@@ -69,17 +61,10 @@ pub fn lower<'d>(
             roles.insert(role.name.text.to_owned(), lowered);
         }
     }
-    let lowered = building.then(|| {
-        let plan = lowering.job(roles);
-        (
-            plan,
-            std::mem::replace(&mut lowering.trace, Trace::new(sources, false)).finish(),
-        )
-    });
-    (
-        lowered.map(|(plan, origins)| Lowered { plan, origins }),
-        lowering.usage,
-    )
+    building.then(|| Lowered {
+        plan: lowering.job(roles),
+        origins: std::mem::replace(&mut lowering.trace, Trace::new(sources, false)).finish(),
+    })
 }
 
 /// What is at hand while a job is lowered.
@@ -91,7 +76,6 @@ struct Lowering<'a, 'd> {
     building: bool,
     out: &'a mut Diagnostics,
     trace: Trace<'a>,
-    usage: Usage,
     clear: ClearSecrets<'d>,
 }
 
@@ -328,12 +312,6 @@ impl<'d> Lowering<'_, 'd> {
             }
             self.out.push(diagnostic);
         }
-        self.usage.values.extend(
-            rendered
-                .uses
-                .iter()
-                .map(|taken| (taken.scope, taken.node.span)),
-        );
         if !self.building {
             return (Text::default(), None);
         }

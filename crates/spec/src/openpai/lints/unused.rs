@@ -1,0 +1,211 @@
+//! Parameters, secrets and prerequisites that nothing names.
+
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+
+use super::super::model::{Kind, Name};
+use super::super::read::entries;
+use super::{Subject, each_scalar, place};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix, codes, suggest};
+use crate::source::Span;
+use crate::template::{self, Scope, Template};
+use crate::yaml::{Entry, Node, Value};
+
+/// So many keys are looked for in a text whose tags cannot be read.
+const MOST_KEYS_IN_BROKEN_TEXT: usize = 512;
+
+/// `in_clear` are the secrets that a text should name and does not: told already, and meant.
+pub(super) fn check(subject: &Subject<'_, '_>, in_clear: Vec<Span>, out: &mut Diagnostics) {
+    let mut declared = [
+        Declared::new(Scope::Parameters, subject.job.parameters),
+        Declared::new(Scope::Secrets, subject.job.secrets),
+    ];
+    if declared.iter().any(|declared| !declared.keys.is_empty()) {
+        for document in subject.documents() {
+            each_scalar(document, &mut |node| {
+                if let Some(text) = node.as_text().filter(|text| text.contains("<%")) {
+                    let template = template::parse(text);
+                    for declared in &mut declared {
+                        declared.note(&template);
+                    }
+                }
+            });
+        }
+        let mut copied = in_clear;
+        collect_copied(subject.job.root, &mut copied);
+        copied.sort_unstable();
+        for declared in &declared {
+            declared.report(subject, &copied, out);
+        }
+    }
+    prerequisites(subject, out);
+}
+
+/// The keys of `parameters` or `secrets`, and which of them tags name.
+struct Declared<'d> {
+    scope: Scope,
+    entries: &'d [Entry<'d>],
+    keys: HashSet<&'d str>,
+    used: HashSet<&'d str>,
+    all_used: bool,
+}
+
+impl<'d> Declared<'d> {
+    fn new(scope: Scope, node: Option<&'d Node<'d>>) -> Self {
+        let entries = entries(node);
+        Declared {
+            scope,
+            entries,
+            keys: entries.iter().map(|entry| &*entry.key.text).collect(),
+            used: HashSet::new(),
+            all_used: false,
+        }
+    }
+
+    fn note(&mut self, template: &Template<'_>) {
+        let keys = self.entries.iter().map(|entry| &*entry.key.text);
+        if !template.problems.is_empty() {
+            // What a broken tag means is not known; every name in the text has the benefit.
+            let named = keys
+                .clone()
+                .take(MOST_KEYS_IN_BROKEN_TEXT)
+                .filter(|key| template.text.contains(key));
+            self.used.extend(named);
+        }
+        for tag in template.tags().filter(|tag| tag.scope == Some(self.scope)) {
+            let Some(first) = tag.path.first() else {
+                self.all_used = true;
+                continue;
+            };
+            match self.keys.get(first.key) {
+                Some(key) => self.used.insert(key),
+                None => suggest::closest(first.key, keys.clone())
+                    .is_some_and(|meant| self.used.insert(meant)),
+            };
+        }
+    }
+
+    fn report(&self, subject: &Subject<'_, 'd>, copied: &[Span], out: &mut Diagnostics) {
+        if self.all_used {
+            return;
+        }
+        for entry in self.entries {
+            if self.used.contains(&*entry.key.text)
+                || entry.merged.is_some()
+                || (entry.value.alias().is_none() && is_copied(entry.value.span, copied))
+            {
+                continue;
+            }
+            let path = template::dotted([self.scope.name(), &*entry.key.text]);
+            let (code, what): (&'static Code, _) = match self.scope {
+                Scope::Secrets => (&codes::UNUSED_SECRET, "secret"),
+                _ => (&codes::UNUSED_PARAMETER, "parameter"),
+            };
+            let message = format!("nothing uses the {what} `{}`", entry.key.text);
+            let mut diagnostic = Diagnostic::new(code, entry.key.span, message)
+                .help(format!("name it as `<% {path} %>`, or remove it"));
+            diagnostic.fix = place::remove_entry(subject.sources, entry, self.entries.len())
+                .map(|edit| removal(what, edit));
+            out.push(diagnostic);
+        }
+    }
+}
+
+/// Whether an alias copies something inside a span; `copied` is sorted. Spans lie inside or beside
+/// each other, so the first that starts in it tells.
+fn is_copied(span: Span, copied: &[Span]) -> bool {
+    let from = copied.partition_point(|copy| (copy.source, copy.start) < (span.source, span.start));
+    copied
+        .get(from)
+        .is_some_and(|copy| copy.source == span.source && copy.start < span.end)
+}
+
+fn removal(what: &str, edit: Edit) -> Fix {
+    Fix {
+        title: format!("remove the {what}"),
+        edits: vec![edit],
+    }
+}
+
+/// The spans of what aliases copied.
+fn collect_copied(node: &Node<'_>, copied: &mut Vec<Span>) {
+    if node.alias().is_some() {
+        copied.push(node.span);
+        return;
+    }
+    match &node.value {
+        Value::Scalar(_) => {}
+        Value::List(items) => items.iter().for_each(|item| collect_copied(item, copied)),
+        Value::Map(map) => {
+            for entry in &map.entries {
+                collect_copied(&entry.value, copied);
+            }
+        }
+    }
+}
+
+/// A prerequisite is used by whoever names it: a role, by its field for the type or in its list, or
+/// another prerequisite that requires it.
+fn prerequisites(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
+    let mut own: IndexMap<&str, Vec<Option<Kind>>> = IndexMap::new();
+    for prerequisite in subject.own_prerequisites() {
+        if let Some(name) = prerequisite.name {
+            own.entry(name.text).or_default().push(prerequisite.kind);
+        }
+    }
+    let mut used: HashSet<(&str, Option<Kind>)> = HashSet::new();
+    let mut refer = |name: Name<'_>, wanted: Option<Kind>| {
+        let exact = own.get_key_value(name.text);
+        let meant =
+            exact.or_else(|| own.get_key_value(suggest::closest(name.text, own.keys().copied())?));
+        if let Some((name, kinds)) = meant {
+            // Named as another type than it has: that is an error, and the name was still meant.
+            let wanted = wanted.filter(|wanted| kinds.contains(&Some(*wanted)));
+            let kinds = kinds
+                .iter()
+                .filter(|kind| wanted.is_none() || **kind == wanted);
+            used.extend(kinds.map(|kind| (*name, *kind)));
+        }
+    };
+    for role in &subject.job.roles {
+        for (name, kind) in [
+            (role.docker_image, Kind::DockerImage),
+            (role.data, Kind::Data),
+            (role.output, Kind::Output),
+            (role.script, Kind::Script),
+        ] {
+            if let Some(name) = name {
+                refer(name, Some(kind));
+            }
+        }
+        role.prerequisites
+            .iter()
+            .for_each(|name| refer(*name, None));
+    }
+    for prerequisite in subject.prerequisites {
+        prerequisite
+            .require
+            .iter()
+            .for_each(|name| refer(*name, None));
+    }
+    let count = own.values().map(Vec::len).sum();
+    for prerequisite in subject.own_prerequisites() {
+        let Some(name) = prerequisite.name else {
+            continue;
+        };
+        if used.contains(&(name.text, prerequisite.kind)) {
+            continue;
+        }
+        let message = format!("nothing uses the prerequisite `{}`", name.text);
+        let help = match prerequisite.kind {
+            Some(Kind::DockerImage) => "name it as `dockerImage` of a task role, or remove it",
+            _ => "list it in `prerequisites` of a task role, or remove it",
+        };
+        let mut diagnostic =
+            Diagnostic::new(&codes::UNUSED_PREREQUISITE, name.span, message).help(help);
+        diagnostic.fix = place::remove_item(subject.sources, prerequisite.node, count)
+            .map(|edit| removal("prerequisite", edit));
+        out.push(diagnostic);
+    }
+}
