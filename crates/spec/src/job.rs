@@ -144,7 +144,7 @@ pub fn read(
     {
         losses(job, source, &mut out);
     }
-    if !out.is_empty() {
+    if !out.is_empty() || !document.comments.is_empty() {
         let mut allowed = Allowed::default();
         let comments = document.comments.iter().map(|comment| comment.span);
         allowed.read_comments(source, comments, &mut out);
