@@ -54,12 +54,21 @@ impl std::ops::AddAssign for Counts {
 }
 
 impl Diagnostics {
-    /// Adds one. Beyond some thousands they are only counted.
+    /// Adds one. Beyond some thousands they are only counted, and an error takes the place of a
+    /// warning, so that no error is ever hidden behind warnings alone.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.list.len() < MOST {
             self.list.push(diagnostic);
-        } else {
-            self.hidden.add(diagnostic.severity);
+            return;
+        }
+        self.hidden.add(diagnostic.severity);
+        if diagnostic.severity == Severity::Error && self.hidden.errors == 1 {
+            let warning = |kept: &Diagnostic| kept.severity == Severity::Warning;
+            if let Some(at) = self.list.iter().rposition(warning) {
+                self.list[at] = diagnostic;
+                self.hidden.errors = 0;
+                self.hidden.warnings += 1;
+            }
         }
     }
 
@@ -221,6 +230,7 @@ mod tests {
         assert!(diagnostics.is_full() && !diagnostics.has_errors());
         diagnostics.push(Diagnostic::new(&codes::UNKNOWN_KEY, at(0, 1), ""));
         assert!(diagnostics.has_errors());
-        assert_eq!(diagnostics.hidden().total(), 1);
+        assert_eq!(diagnostics.hidden().warnings, 1);
+        assert_eq!(Counts::of(&diagnostics.into_vec()).errors, 1);
     }
 }

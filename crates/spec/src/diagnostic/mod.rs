@@ -3,11 +3,13 @@
 pub mod codes;
 mod collect;
 mod levels;
+mod pages;
 pub mod render;
 pub mod suggest;
 
 pub use collect::{Counts, Diagnostics};
 pub use levels::{Allowed, Levels};
+pub use pages::page;
 
 use crate::source::Span;
 

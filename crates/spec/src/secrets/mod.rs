@@ -9,6 +9,7 @@ mod clear;
 mod needles;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, codes};
@@ -44,14 +45,17 @@ impl std::fmt::Debug for Redactor {
 
 impl Redactor {
     /// For the documents of a run and its problems. A text without a tree, or with one that may
-    /// lack something because the text is not good YAML, is searched for secrets as text.
+    /// lack something because the text is not good YAML, is searched for secrets as text; so is
+    /// every other text in which a problem lies, such as a marketplace item.
     pub fn new<'n, 's: 'n>(
         sources: &Sources,
         documents: impl IntoIterator<Item = (SourceId, Option<&'n Node<'s>>)>,
         diagnostics: &[Diagnostic],
     ) -> Self {
         let mut redactor = Redactor::default();
+        let mut known = HashSet::new();
         for (id, root) in documents {
+            known.insert(id);
             if let Some(root) = root {
                 redactor.add_document(root, sources);
             }
@@ -65,6 +69,12 @@ impl Redactor {
         for diagnostic in diagnostics {
             if diagnostic.code == &codes::SECRET_IN_FLAG {
                 redactor.add_flag(sources.get(diagnostic.span.source));
+            }
+            let related = diagnostic.related.iter().map(|related| related.span.source);
+            for id in std::iter::once(diagnostic.span.source).chain(related) {
+                if known.insert(id) {
+                    redactor.add_broken_text(sources.get(id));
+                }
             }
         }
         redactor

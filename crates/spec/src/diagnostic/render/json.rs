@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use super::{Locator, Position, Report, page_path, presentable};
-use crate::diagnostic::{Counts, Diagnostic, Fix, Severity};
+use super::{Locator, Position, Report, applicable, page_path, presentable};
+use crate::diagnostic::{Counts, Diagnostic, Severity};
 use crate::source::{Sources, Span};
 
 const FORMAT: &str = "pinnace.diagnostics/1";
@@ -126,18 +126,6 @@ fn entry(diagnostic: &Diagnostic, report: &Report<'_>, locator: &mut Locator) ->
         }),
         page: page_path(diagnostic.code.id),
     }
-}
-
-/// The repair, unless it would show a secret: with the secret masked it would be no repair.
-pub(super) fn applicable<'d>(diagnostic: &'d Diagnostic, report: &Report<'_>) -> Option<&'d Fix> {
-    diagnostic.fix.as_ref().filter(|fix| {
-        fix.edits.iter().all(|edit| {
-            matches!(
-                report.redactor.message(&edit.replacement),
-                std::borrow::Cow::Borrowed(_)
-            )
-        })
-    })
 }
 
 fn file(sources: &Sources, span: Span) -> String {

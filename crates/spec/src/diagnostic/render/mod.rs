@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::{Counts, Diagnostic};
+use super::{Counts, Diagnostic, Fix};
 use crate::secrets::Redactor;
 use crate::source::{Source, SourceId, Sources, Span};
 
@@ -53,6 +53,19 @@ pub fn summary(counts: Counts, files: usize) -> String {
 /// The page of a code, as a path in the documentation.
 fn page_path(code_id: &str) -> String {
     format!("docs/diagnostics/{code_id}.md")
+}
+
+/// The repair, unless it would show a secret (with the secret masked it would be no repair) or put
+/// several lines into a flag.
+fn applicable<'d>(diagnostic: &'d Diagnostic, report: &Report<'_>) -> Option<&'d Fix> {
+    diagnostic.fix.as_ref().filter(|fix| {
+        fix.edits.iter().all(|edit| {
+            let shows_secret = matches!(report.redactor.message(&edit.replacement), Cow::Owned(_));
+            let fills_flag =
+                edit.replacement.contains('\n') && is_flag(report.sources.get(edit.span.source));
+            !shows_secret && !fills_flag
+        })
+    })
 }
 
 /// Whether a source is a flag of the command line, not a file. Its text is the flag's value.

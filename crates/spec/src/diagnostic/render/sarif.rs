@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::json::applicable;
-use super::{Locator, Report, is_flag, page_path, presentable};
+use super::{Locator, Report, applicable, is_flag, page_path, presentable};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::{SourceId, Span};
 

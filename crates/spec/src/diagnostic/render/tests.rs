@@ -177,11 +177,6 @@ error[P0205]: `••••` in clear
   |      ^^^^ ••••
   |
   = help: drop ••••
-help: mend ••••
-  |
-3 - run: curl -H •••••••••
-3 + run: •••• -H •••••••••
-  |
 "##);
     for output in [
         json(&[report], 1),

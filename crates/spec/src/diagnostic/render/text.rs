@@ -8,7 +8,7 @@ use annotate_snippets::{
 };
 
 use super::window::{MARK, Window, line_range};
-use super::{Locator, Report, harmless_text, is_flag, presentable};
+use super::{Locator, Report, applicable, harmless_text, is_flag, presentable};
 use crate::diagnostic::{Diagnostic, Edit, Fix, Label, Severity};
 use crate::source::{Source, SourceId, Span};
 
@@ -81,7 +81,7 @@ impl Painter<'_> {
         }
         let mut help: Vec<String> = diagnostic.help.iter().map(|help| shown(help)).collect();
         let mut patch = None;
-        if let Some(fix) = &diagnostic.fix {
+        if let Some(fix) = applicable(diagnostic, &self.report) {
             let elements = self.patches(fix, diagnostic.span.source, &mut names);
             let question = help
                 .iter()
