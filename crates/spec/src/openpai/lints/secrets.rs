@@ -14,7 +14,7 @@ use crate::yaml::{Node, Value};
 const MOST_PLACES: usize = 64;
 
 /// A value of letters alone, or of few digits, may stand in a file by chance if it is shorter.
-const LONGEST_WORD: usize = 20;
+const LONGEST_WORD: usize = 12;
 const LONGEST_NUMBER: usize = 8;
 
 /// Below these keys a text is the user's own, not one of the protocol's words or a reference.
