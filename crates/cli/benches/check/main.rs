@@ -1,10 +1,10 @@
 //! What the steps of `pinnace check` cost, each alone, over 1,000 generated jobs.
 //!
 //! `cargo bench -p pinnace` measures; `cargo bench -p pinnace -- --write FOLDER` writes the jobs as
-//! files, for `benches/run`.
+//! files, for `benches/run`; `-- --once STEP` does one step once, for a profiler.
 
 #![allow(
-    missing_docs,
+    clippy::cast_precision_loss,
     clippy::print_stdout,
     clippy::expect_used,
     clippy::unwrap_used
@@ -28,62 +28,67 @@ use pinnace_spec::{shape, template};
 const JOBS: usize = 1_000;
 const ROUNDS: usize = 20;
 
-fn main() {
-    let jobs: Vec<String> = (0..JOBS).map(corpus::job).collect();
-    let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some("--write") {
-        let folder = PathBuf::from(arguments.next().expect("--write needs a folder"));
-        std::fs::create_dir_all(&folder).unwrap();
-        for (index, text) in jobs.iter().enumerate() {
-            std::fs::write(folder.join(format!("job-{index:04}.yaml")), text).unwrap();
-        }
-        return;
-    }
-    let bytes: usize = jobs.iter().map(String::len).sum();
-    println!("{JOBS} jobs, {bytes} bytes, best of {ROUNDS} rounds");
-    let limits = Limits::default();
-    let levels = Levels::default();
-    let read = best(&jobs, |job| {
+/// A step of a check, by the name under which it is reported.
+type Step = (&'static str, fn(&str));
+
+const STEPS: &[Step] = &[
+    ("read", |job| {
         let sources = Sources::default();
-        black_box(yaml::load(sources.add("job.yaml", job), &limits));
-    });
-    report("read", bytes, read);
-    let shaped = best(&jobs, |job| {
+        black_box(yaml::load(sources.add("job.yaml", job), &Limits::default()));
+    }),
+    ("read, check the fields", |job| {
         let sources = Sources::default();
-        let document = yaml::load(sources.add("job.yaml", job), &limits);
+        let document = yaml::load(sources.add("job.yaml", job), &Limits::default());
         let mut diagnostics = Diagnostics::default();
         if let Some(root) = &document.root {
             shape::check(root, &fields::SHAPE, &sources, &mut diagnostics);
         }
         black_box(diagnostics.is_empty());
-    });
-    report("read, check the fields", bytes, shaped);
-    let checked = best(&jobs, |job| {
-        let sources = Sources::default();
-        let source = sources.add("job.yaml", job);
-        black_box(job::read(
-            &sources,
-            source,
-            &request(&levels, false),
-            &NoLibrary,
-        ));
-    });
-    report("whole check", bytes, checked);
-    let planned = best(&jobs, |job| {
-        let sources = Sources::default();
-        let source = sources.add("job.yaml", job);
-        black_box(job::read(
-            &sources,
-            source,
-            &request(&levels, true),
-            &NoLibrary,
-        ));
-    });
-    report("whole check, and the plan", bytes, planned);
-    let templates = best(&jobs, |job| {
+    }),
+    ("whole check", |job| whole(job, false)),
+    ("whole check, and the plan", |job| whole(job, true)),
+    ("find the templates alone", |job| {
         black_box(template::parse(black_box(job)).tags().count());
-    });
-    report("find the templates alone", bytes, templates);
+    }),
+];
+
+fn main() {
+    let jobs: Vec<String> = (0..JOBS).map(corpus::job).collect();
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next().as_deref() {
+        Some("--write") => {
+            let folder = PathBuf::from(arguments.next().expect("--write needs a folder"));
+            std::fs::create_dir_all(&folder).unwrap();
+            for (index, text) in jobs.iter().enumerate() {
+                std::fs::write(folder.join(format!("job-{index:04}.yaml")), text).unwrap();
+            }
+        }
+        Some("--once") => {
+            let wanted = arguments.next().expect("--once needs the name of a step");
+            for (_, work) in STEPS.iter().filter(|(name, _)| *name == wanted) {
+                jobs.iter().map(String::as_str).for_each(work);
+            }
+        }
+        _ => {
+            let bytes: usize = jobs.iter().map(String::len).sum();
+            println!("{JOBS} jobs, {bytes} bytes, best of {ROUNDS} rounds");
+            for (name, work) in STEPS {
+                report(name, bytes, best(&jobs, *work));
+            }
+        }
+    }
+}
+
+fn whole(job: &str, plan: bool) {
+    let sources = Sources::default();
+    let source = sources.add("job.yaml", job);
+    let levels = Levels::default();
+    black_box(job::read(
+        &sources,
+        source,
+        &request(&levels, plan),
+        &NoLibrary,
+    ));
 }
 
 fn request(levels: &Levels, plan: bool) -> Request<'_> {
@@ -100,11 +105,13 @@ fn request(levels: &Levels, plan: bool) -> Request<'_> {
 }
 
 /// The shortest time that one round over all jobs took.
-fn best(jobs: &[String], mut work: impl FnMut(&str)) -> Duration {
+fn best(jobs: &[String], work: fn(&str)) -> Duration {
     (0..ROUNDS)
         .map(|_| {
             let start = Instant::now();
-            jobs.iter().for_each(|job| work(job));
+            for job in jobs {
+                work(job);
+            }
             start.elapsed()
         })
         .min()
