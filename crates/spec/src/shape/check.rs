@@ -45,7 +45,7 @@ pub(super) struct Checker<'c> {
 }
 
 impl Checker<'_> {
-    fn value(&mut self, path: &Path<'_, '_>, node: &Node<'_>, shape: &'static Shape) {
+    pub(super) fn value(&mut self, path: &Path<'_, '_>, node: &Node<'_>, shape: &'static Shape) {
         if self.diagnostics.is_full() {
             return;
         }

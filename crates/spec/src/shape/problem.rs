@@ -54,7 +54,8 @@ impl Checker<'_> {
             diagnostic =
                 diagnostic.help("templates are not filled in here: write the value itself");
         } else {
-            diagnostic = repair::wrong_type(diagnostic, self.source(node.span), node, shape);
+            diagnostic =
+                repair::wrong_type(diagnostic, self.source(node.span), path.at, node, shape);
         }
         self.report(path, diagnostic);
     }
@@ -146,10 +147,14 @@ impl Checker<'_> {
             _ => format!("{} cannot be {}", path.value_name(), quote(text)),
         };
         let mut diagnostic = Diagnostic::new(&codes::BAD_CHOICE, node.span, message);
-        let meant = closest(text, choices.iter().copied()).or(match choices {
+        let containing = || {
+            let mut longer = choices.iter().filter(|choice| choice.contains(text));
+            longer.next().filter(|_| text.len() > 3)
+        };
+        let meant = match choices {
             [only] => Some(*only),
-            _ => None,
-        });
+            _ => closest(text, choices.iter().copied()).or_else(|| containing().copied()),
+        };
         if let Some(meant) = meant {
             diagnostic = diagnostic.label(format!("did you mean `{meant}`?")).fix(
                 "use the word that is known",
@@ -285,7 +290,12 @@ impl Checker<'_> {
             let names: Vec<&str> = object.fields.iter().map(|field| field.name).collect();
             diagnostic.help(format!("the keys here are {}", listed(&names, "and")))
         };
+        let is_error = diagnostic.code == &codes::UNKNOWN_KEY;
         self.report(&path.field(entry), diagnostic);
+        // What is wrong below a key that is only misspelt should not wait for the next run.
+        if let Some(field) = meant.filter(|field| is_error && is_nearly(key, field.name)) {
+            self.value(&path.field(entry), &entry.value, &field.shape);
+        }
         meant
     }
 
@@ -323,9 +333,7 @@ fn closest_field(
 }
 
 fn renamed(diagnostic: Diagnostic, entry: &Entry<'_>, name: &str) -> Diagnostic {
-    diagnostic
-        .label(format!("did you mean `{name}`?"))
-        .fix("rename the key", entry.key.span, name)
+    diagnostic.fix(format!("did you mean `{name}`?"), entry.key.span, name)
 }
 
 /// Where a key belongs that has got into the wrong mapping, in words.

@@ -12,21 +12,18 @@ pub(super) fn is_flow(source: &Source, node: &Node<'_>) -> bool {
     source.slice(node.span).starts_with(['[', '{'])
 }
 
-/// Adds the repair of a value of the wrong type, where its form tells what was meant.
+/// Adds the repair of a value of the wrong type, where its form tells what was meant. `at` is the
+/// key that holds it.
 pub(super) fn wrong_type(
     diagnostic: Diagnostic,
     source: &Source,
+    at: Span,
     node: &Node<'_>,
     shape: &Shape,
 ) -> Diagnostic {
     let span = node.span;
     match (shape, node.kind()) {
-        (Shape::Integer { .. }, Kind::Text) => match unquoted_number(node) {
-            Some(number) if is_plain_or_quoted(node) => {
-                diagnostic.fix("write the number without quotes", span, number)
-            }
-            _ => diagnostic,
-        },
+        (Shape::Integer { .. }, Kind::Text) => integer(diagnostic, node),
         (Shape::Integer { .. }, Kind::Float) => diagnostic.help("write a whole number"),
         (Shape::Flag, Kind::Text | Kind::Integer) => match meant_flag(node) {
             Some(flag) if is_plain_or_quoted(node) => {
@@ -37,10 +34,25 @@ pub(super) fn wrong_type(
         (Shape::Text(_) | Shape::TextOrNumber, Kind::Bool | Kind::Integer | Kind::Float) => {
             diagnostic.fix("quote it", span, double_quoted(source.slice(span)))
         }
-        (Shape::List { of, .. }, Kind::Text) if takes_text(of) => match flow_item(source, node) {
-            Some(item) => diagnostic.fix("make it a list of one", span, format!("[{item}]")),
-            None => diagnostic.help("begin the line with `- `"),
-        },
+        (Shape::Text(_) | Shape::TextOrNumber | Shape::Choice(_), Kind::List) => {
+            match node.as_list() {
+                Some([only]) if only.is_string() && is_flow(source, node) => diagnostic.fix(
+                    "take it out of the list",
+                    span,
+                    source.slice(only.span).to_owned(),
+                ),
+                _ => diagnostic,
+            }
+        }
+        (Shape::List { of, .. }, Kind::Text) if takes_text(of) => {
+            list_of_one(diagnostic, source, at, node)
+        }
+        (Shape::List { of, .. }, Kind::Text) if takes_map(of) => {
+            diagnostic.help("write each item as a mapping that begins with `- `")
+        }
+        (Shape::List { min: 0, .. }, Kind::Map) if source.slice(span) == "{}" => {
+            diagnostic.fix("an empty list is written `[]`", span, "[]")
+        }
         (Shape::List { of, .. }, Kind::Map) if takes_map(of) => {
             diagnostic.help("begin each item with `- `")
         }
@@ -52,6 +64,55 @@ pub(super) fn wrong_type(
         }
         _ => diagnostic,
     }
+}
+
+fn integer(diagnostic: Diagnostic, node: &Node<'_>) -> Diagnostic {
+    match unquoted_number(node) {
+        Some(number) if is_plain_or_quoted(node) => {
+            diagnostic.fix("write the plain number", node.span, number)
+        }
+        _ => {
+            let has_unit = node.as_text().is_some_and(|text| {
+                text.starts_with(|char: char| char.is_ascii_digit())
+                    && text.ends_with(|char: char| char.is_ascii_alphabetic())
+            });
+            if has_unit {
+                diagnostic.help("write a plain number without a unit")
+            } else {
+                diagnostic
+            }
+        }
+    }
+}
+
+/// Makes a list of a single text: in brackets, or a block text under a dash.
+fn list_of_one(diagnostic: Diagnostic, source: &Source, at: Span, node: &Node<'_>) -> Diagnostic {
+    const TITLE: &str = "make it a list of one";
+    if let Some(item) = flow_item(source, node) {
+        return diagnostic.fix(TITLE, node.span, format!("[{item}]"));
+    }
+    let between = source
+        .text()
+        .get(at.end as usize..node.span.start as usize)
+        .unwrap_or_default();
+    let is_block = node
+        .as_scalar()
+        .is_some_and(|scalar| matches!(scalar.style, Style::Literal | Style::Folded));
+    if is_block && at.source == node.span.source && between.trim() == ":" {
+        let indent = column(source, at.start);
+        let space = Span::new(
+            source.id(),
+            at.end as usize + between.trim_end().len(),
+            node.span.start as usize,
+        );
+        return diagnostic.fix(TITLE, space, format!("\n{:indent$}- ", ""));
+    }
+    diagnostic.help("begin the line with `- `")
+}
+
+/// How many characters stand before a byte in its line.
+fn column(source: &Source, offset: u32) -> usize {
+    source.place(offset).column.saturating_sub(1) as usize
 }
 
 /// The edit that puts a key and a value in front of the first key of a mapping.
@@ -72,17 +133,14 @@ pub(super) fn insert_key(
         let at = node.span.part(1, 1);
         return (source.slice(node.span) == "{}").then(|| (at, format!("{key}: {stub}")));
     };
-    let start = first.key.span.start as usize;
     let at = first.key.span.part(0, 0);
     if flow {
         // In JSON the stub would have to be JSON as well.
         let is_json = source.slice(first.key.span).starts_with('"');
         return (!is_json).then(|| (at, format!("{key}: {stub}, ")));
     }
-    let before = source.text().get(..start)?;
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let column = before.get(line_start..)?.chars().count();
-    Some((at, format!("{key}: {stub}\n{:column$}", "")))
+    let indent = column(source, first.key.span.start);
+    Some((at, format!("{key}: {stub}\n{:indent$}", "")))
 }
 
 /// The nearest text that a rule accepts, if changing single characters is enough.
@@ -147,6 +205,14 @@ fn takes_text(shape: &Shape) -> bool {
     matches!(shape, Shape::Text(_) | Shape::TextOrNumber | Shape::Any)
 }
 
+fn may_be_empty(shape: &Shape) -> bool {
+    match shape {
+        Shape::Map { min, .. } => *min == 0,
+        Shape::Object(object) => object.fields.iter().all(|field| !field.required),
+        _ => false,
+    }
+}
+
 fn takes_map(shape: &Shape) -> bool {
     matches!(
         shape,
@@ -191,6 +257,18 @@ fn without_dashes(
     node: &Node<'_>,
     shape: &Shape,
 ) -> Diagnostic {
+    let items = node.as_list().unwrap_or_default();
+    if items.is_empty() && may_be_empty(shape) && is_flow(source, node) {
+        return diagnostic.fix("an empty mapping is written `{}`", node.span, "{}");
+    }
+    let named = items
+        .first()
+        .and_then(|item| item.get("name")?.value.as_text());
+    if let (Shape::Map { key, .. }, Some(name)) = (shape, named) {
+        return diagnostic.help(format!(
+            "the {key} is the key: write `{name}:` in place of `- name: {name}`"
+        ));
+    }
     let fits = |entries: &[Entry<'_>]| match shape {
         Shape::Object(object) => entries
             .iter()
@@ -198,7 +276,7 @@ fn without_dashes(
         _ => entries.len() == 1,
     };
     let mut dashes = Vec::new();
-    for item in node.as_list().unwrap_or_default() {
+    for item in items {
         let Some(map) = item.as_map().filter(|map| fits(&map.entries)) else {
             break;
         };
@@ -212,10 +290,7 @@ fn without_dashes(
         }
         dashes.push(Span::new(source.id(), dash.len() - 1, dash.len()));
     }
-    let is_whole = node
-        .as_list()
-        .is_some_and(|items| !items.is_empty() && items.len() == dashes.len());
-    if !is_whole || is_flow(source, node) {
+    if items.is_empty() || items.len() != dashes.len() || is_flow(source, node) {
         return diagnostic.help("write its entries as `key: value`, without `- `");
     }
     dashes.into_iter().fold(diagnostic, |diagnostic, dash| {

@@ -121,6 +121,24 @@ fn a_value_of_the_wrong_type_says_what_was_found_and_is_mended() {
             "commands: [\"echo {a,b}\"]",
         ),
         (
+            "commands:\n      - echo hello",
+            "commands: |\n      echo hello",
+            "`commands` must be a list of texts, found a text",
+            "commands:\n    - |\n      echo hello",
+        ),
+        (
+            "uri: ubuntu:22.04",
+            "uri: [\"ubuntu:22.04\"]",
+            "`uri` must be a text, found a list",
+            "uri: \"ubuntu:22.04\"",
+        ),
+        (
+            "taskRoles:",
+            "extras: []\ntaskRoles:",
+            "`extras` must be a mapping, found a list",
+            "extras: {}",
+        ),
+        (
             "- echo hello",
             "- 12",
             "`commands[0]` must be a text, found the number 12",
@@ -156,6 +174,36 @@ fn dashes_before_the_entries_of_a_mapping_are_removed() {
     assert_eq!(report(&fixed(&text)), "");
     let roles = text.replace("  worker:", "- worker:");
     assert!(report(&roles).starts_with("8:1 P0203 [taskRoles] `taskRoles` must be a mapping"));
+}
+
+#[test]
+fn a_value_that_cannot_be_mended_is_explained() {
+    for (from, to, help) in [
+        (
+            "memoryMB: 1024",
+            "memoryMB: 16GB",
+            "write a plain number without a unit",
+        ),
+        ("cpu: 1", "cpu: 1.5", "write a whole number"),
+        (
+            "  worker:\n",
+            "  - name: worker\n",
+            "the role name is the key: write `worker:` in place of `- name: worker`",
+        ),
+    ] {
+        let (_, list) = problems(&with(from, to));
+        assert_eq!(list[0].help, [help]);
+    }
+}
+
+#[test]
+fn what_is_wrong_below_a_misspelt_key_is_reported_at_once() {
+    let text = with("resourcePerInstance", "resourcesPerInstance").replace("gpu: 0", "gpu: -1");
+    assert_eq!(
+        report(&text),
+        "12:5 P0201 [resourcesPerInstance] unknown key `resourcesPerInstance` in task role `worker`\n\
+         15:12 P0204 [-1] `gpu` must be at least 0, found -1"
+    );
 }
 
 #[test]
@@ -323,7 +371,8 @@ fn keys_that_upstream_accepts_and_nobody_reads_get_a_warning() {
          9:10 P0208 [submitForm] nothing reads the key `submitForm` in `extras`\n\
          9:25 P0208 [mine] nothing reads the key `mine` in `extras`"
     );
-    assert_eq!(problems(&text).1[1].label, "did you mean `submitFrom`?");
+    let fix = problems(&text).1[1].fix.clone().unwrap();
+    assert_eq!(fix.title, "did you mean `submitFrom`?");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 mod account;
 mod check;
+mod repair;
 mod schema;
 
 use serde_json::{Number, Value};
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit};
 use crate::openpai::fields;
 use crate::source::{Source, Sources, Span};
 use crate::yaml::node::Kind;
@@ -171,11 +172,12 @@ fn report(text: &str) -> String {
 /// The text after all fixes.
 fn fixed(text: &str) -> String {
     let (_, list) = problems(text);
-    let mut edits: Vec<_> = list
-        .iter()
-        .filter_map(|problem| problem.fix.as_ref())
-        .flat_map(|fix| &fix.edits)
-        .collect();
+    let fixes = list.iter().filter_map(|problem| problem.fix.as_ref());
+    apply(text, fixes.flat_map(|fix| &fix.edits))
+}
+
+fn apply<'e>(text: &str, edits: impl Iterator<Item = &'e Edit>) -> String {
+    let mut edits: Vec<_> = edits.collect();
     edits.sort_by_key(|edit| edit.span.start);
     let mut out = text.to_owned();
     for edit in edits.into_iter().rev() {

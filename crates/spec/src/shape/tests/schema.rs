@@ -21,7 +21,7 @@ fn reader_accepts(document: &Value) -> bool {
     !diagnostics.has_errors()
 }
 
-fn documents() -> impl Iterator<Item = (&'static str, Value)> {
+pub(super) fn documents() -> impl Iterator<Item = (&'static str, Value)> {
     CORPUS.iter().map(|(name, text)| {
         let sources = Sources::default();
         let source = sources.add(*name, *text);
@@ -86,7 +86,7 @@ fn replacements() -> Vec<Value> {
 }
 
 /// Shows every document that differs from one in a single place.
-fn mutations(mut document: Value, mut show: impl FnMut(&str, &Value)) {
+pub(super) fn mutations(mut document: Value, mut show: impl FnMut(&str, &Value)) {
     let mut places = Vec::new();
     pointers(&document, "", &mut places);
     let replacements = replacements();
@@ -140,8 +140,8 @@ fn both_accept_every_document_of_the_corpus() {
 fn both_judge_every_mutation_alike() {
     let validator = validator();
     let (mut accepted, mut refused) = (0, 0);
-    // The first has every field; the others only bring other combinations of them.
-    for (name, document) in documents().take(3) {
+    // The first has every field; the second only brings another combination of them.
+    for (name, document) in documents().take(2) {
         mutations(document, |what, changed| {
             let by_schema = validator.is_valid(changed);
             assert_eq!(
