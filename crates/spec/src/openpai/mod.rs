@@ -41,7 +41,7 @@ pub fn read_job(
     let (catalog, job) = catalog::Catalog::new(read::job(root), &fetched, sources, out);
     check::references(&job, &catalog, &fetched, out);
     hived::check(&job, out);
-    let building = request.plan && !out.has_errors();
+    let building = (request.plan || request.strict) && !out.has_errors();
     let lowered = lower::lower(
         &job,
         &catalog,
