@@ -21,7 +21,6 @@ use crate::terminal::{self, Color};
 #[command(
     name = "pinnace",
     version = env!("PINNACE_VERSION"),
-    propagate_version = true,
     max_term_width = 100,
     after_help = "\
 Examples:

@@ -38,7 +38,8 @@ pub(super) fn end_of_target(text: &str) -> Option<usize> {
             _ => {}
         }
     }
-    None
+    // What is not closed is a mistake in the target, and is told as one.
+    text.find('=').filter(|_| depth > 0)
 }
 
 /// The steps of a path that names exactly one place: `$.a.b[0]['c d']`, with or without the `$.`.
@@ -172,6 +173,7 @@ mod tests {
         assert_eq!(end_of_target(text), text.find("=x"));
         assert_eq!(end_of_target("it's=1"), Some(4));
         assert_eq!(end_of_target("a"), None);
-        assert_eq!(end_of_target("a[='"), None);
+        assert_eq!(end_of_target("a[b='x'=1"), Some(3));
+        assert_eq!(end_of_target("a['"), None);
     }
 }

@@ -326,7 +326,7 @@ fn a_value_that_is_no_yaml_is_refused_at_its_place() {
 #[test]
 fn many_places_at_once() {
     let sources = Sources::default();
-    let text = "items:\n".to_owned() + &"- {name: n}\n".repeat(100_000);
+    let text = "items:\n".to_owned() + &"- {name: n}\n".repeat(30_000);
     let document = yaml::load(
         sources.add("job.yaml", text),
         &Limits {
@@ -343,7 +343,7 @@ fn many_places_at_once() {
         &mut diagnostics,
     );
     assert!(diagnostics.is_empty());
-    assert_eq!(shown(at(&root, "items/99999/name")), "\"x\"");
+    assert_eq!(shown(at(&root, "items/29999/name")), "\"x\"");
     let large = format!("$.items[*].name=[{}1]", "1,".repeat(100));
     apply(&mut root, &[set(&large)], &sources, &mut diagnostics);
     assert!(diagnostics.has_errors());
