@@ -169,7 +169,7 @@ impl Reader {
                     levels: &self.levels,
                     dialect: self.dialect,
                     limits: self.limits,
-                    plan: plan || self.strict,
+                    plan,
                 };
                 let library: &dyn Library = match &self.library {
                     Some(folder) => folder,

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use pinnace_core::origin::{Cause, Origin, Place};
 use pinnace_core::plan::FORMAT;
 use pinnace_core::script;
-use pinnace_spec::diagnostic::{Code, codes, render, suggest};
+use pinnace_spec::diagnostic::{self, codes, render, suggest};
 use pinnace_spec::job::Job;
 use pinnace_spec::yaml::{self, Node, Value};
 
@@ -91,7 +91,7 @@ impl Explain {
         if self.target != "-" && !path.exists() {
             return match self.target.to_str().and_then(codes::find) {
                 Some(code) => {
-                    terminal::print(&page_of(code));
+                    terminal::print(diagnostic::page(code));
                     Exit::Clean
                 }
                 None => usage(color, &[unknown_target(path)]),
@@ -138,10 +138,6 @@ impl Explain {
             Err(message) => usage(color, &[message]),
         }
     }
-}
-
-fn page_of(code: &Code) -> String {
-    format!("{} ({}): {}\n", code.id, code.name, code.summary)
 }
 
 fn unknown_target(path: &Path) -> String {
