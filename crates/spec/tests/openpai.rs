@@ -62,7 +62,7 @@ fn read_with(text: &str, settings: &[Setting], compat: Compat, library: &dyn Lib
         plan: true,
     };
     let outcome = job::read(&sources, source, &request, library);
-    Read { outcome, sources }
+    Read { sources, outcome }
 }
 
 fn read(text: &str) -> Read {
@@ -486,9 +486,9 @@ fn a_tangle_of_requirements_stops_in_time() {
     }
     let mut roles = String::new();
     for index in 0..count {
-        let _ = write!(
+        let _ = writeln!(
             roles,
-            "  r{index}: {{dockerImage: img, prerequisites: [hub], resourcePerInstance: {{cpu: 1, memoryMB: 1, gpu: 0}}, commands: [ls]}}\n"
+            "  r{index}: {{dockerImage: img, prerequisites: [hub], resourcePerInstance: {{cpu: 1, memoryMB: 1, gpu: 0}}, commands: [ls]}}"
         );
     }
     let text = job_with(&prerequisites, "    commands: [ls]\n", &roles);

@@ -95,6 +95,12 @@ impl<'d> Catalog<'d> {
         self.all.iter().enumerate()
     }
 
+    /// How many there are.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// Whether it stands in the job's own file.
     pub fn is_own(&self, id: Id) -> bool {
         id < self.own

@@ -48,19 +48,20 @@ pub fn lower<'d>(
         building,
         out,
         trace: Trace::new(sources, building),
+        used: vec![false; catalog.len()],
         clear: if building {
             ClearSecrets::of_document(job.root)
         } else {
             ClearSecrets::default()
         },
     };
-    lowering.unused_texts();
     let mut roles = IndexMap::new();
     for role in &job.roles {
         if let Some(lowered) = lowering.role(role) {
             roles.insert(role.name.text.to_owned(), lowered);
         }
     }
+    lowering.unused_texts();
     building.then(|| Lowered {
         plan: lowering.job(roles),
         origins: std::mem::replace(&mut lowering.trace, Trace::new(sources, false)).finish(),
@@ -76,6 +77,8 @@ struct Lowering<'a, 'd> {
     building: bool,
     out: &'a mut Diagnostics,
     trace: Trace<'a>,
+    /// The prerequisites that some role brings along.
+    used: Vec<bool>,
     clear: ClearSecrets<'d>,
 }
 
@@ -247,16 +250,10 @@ impl<'d> Lowering<'_, 'd> {
                 }
             }
         }
-        let mut used = vec![false; self.catalog.iter().count()];
-        for role in &self.job.roles {
-            for id in self.catalog.in_order(self.listed(role)) {
-                used[id] = true;
-            }
-        }
         for (id, prerequisite) in self.catalog.iter() {
             if prerequisite.kind == Some(Kind::DockerImage) {
                 self.image(prerequisite, "");
-            } else if !used[id] {
+            } else if !self.used[id] {
                 let scopes = self.job_scopes();
                 self.prerequisite_steps(id, &scopes, false);
             }
@@ -273,6 +270,15 @@ impl<'d> Lowering<'_, 'd> {
             secrets: self.job.secrets,
             compat: self.compat,
             ..Scopes::default()
+        }
+    }
+
+    /// A path in the document or the plan; empty if nobody asks for origins.
+    fn path(&self, path: std::fmt::Arguments<'_>) -> String {
+        if self.building {
+            path.to_string()
+        } else {
+            String::new()
         }
     }
 

@@ -42,8 +42,8 @@ impl<'d> Lowering<'_, 'd> {
     }
 
     pub(super) fn role(&mut self, role: &RoleModel<'d>) -> Option<Role> {
-        let plan_path = format!("roles.{}", role.name.text);
-        let doc_path = format!("taskRoles.{}", role.name.text);
+        let plan_path = self.path(format_args!("roles.{}", role.name.text));
+        let doc_path = self.path(format_args!("taskRoles.{}", role.name.text));
         let scopes = self.role_scopes(role);
         let command = self.command(role, &scopes, &plan_path, &doc_path);
         let steps = self.steps(role, &scopes, &plan_path);
@@ -104,21 +104,28 @@ impl<'d> Lowering<'_, 'd> {
                 .roles
                 .iter()
                 .find(|part| part.name.text == role.name.text)?;
-            Some((
-                format!(
-                    "deployments[{}].taskRoles.{}",
-                    deployment.index, role.name.text
-                ),
-                part,
-            ))
+            let path = self.path(format_args!(
+                "deployments[{}].taskRoles.{}",
+                deployment.index, role.name.text
+            ));
+            Some((path, part))
         });
-        let pre = added
-            .as_ref()
-            .map(|(path, part)| (format!("{path}.preCommands"), part.pre_commands));
-        let own = Some((format!("{doc_path}.commands"), role.commands));
-        let post = added
-            .as_ref()
-            .map(|(path, part)| (format!("{path}.postCommands"), part.post_commands));
+        let pre = added.as_ref().map(|(path, part)| {
+            (
+                self.path(format_args!("{path}.preCommands")),
+                part.pre_commands,
+            )
+        });
+        let own = Some((
+            self.path(format_args!("{doc_path}.commands")),
+            role.commands,
+        ));
+        let post = added.as_ref().map(|(path, part)| {
+            (
+                self.path(format_args!("{path}.postCommands")),
+                part.post_commands,
+            )
+        });
         let mut lines = Vec::new();
         for (path, list) in [pre, own, post].into_iter().flatten() {
             for (index, node) in read::items(list).iter().enumerate() {
@@ -130,7 +137,9 @@ impl<'d> Lowering<'_, 'd> {
                             origin
                         });
                 }
-                lines.push(text);
+                if self.building {
+                    lines.push(text);
+                }
             }
         }
         lines

@@ -84,6 +84,7 @@ impl<'d> Lowering<'_, 'd> {
         let order = self.catalog.in_order(self.listed(role));
         let mut parts: Vec<Part> = Vec::new();
         for id in order {
+            self.used[id] = true;
             if self.catalog.get(id).kind != Some(Kind::DockerImage) {
                 parts.push(self.prerequisite_steps(id, scopes, true));
             }
@@ -208,10 +209,10 @@ impl<'d> Lowering<'_, 'd> {
             self.out,
         );
         let maker = Maker {
-            title: prerequisite.title().to_owned(),
+            title: prerequisite.title(),
             node: prerequisite.node,
             name_key: "name",
-            path: prerequisite.path.clone(),
+            path: &prerequisite.path,
             ignores_failure: prerequisite.ignores_failure,
         };
         let callbacks = read::value(prerequisite.node, "callbacks");
@@ -235,8 +236,8 @@ impl<'d> Lowering<'_, 'd> {
             Some(node) => Lookup::Own(node),
             None => Lookup::Missing,
         };
-        let base = format!("extras[\"{PLUGINS_KEY}\"][{}]", entry.index);
-        let path = format!("{base}.parameters");
+        let base = self.path(format_args!("extras[\"{PLUGINS_KEY}\"][{}]", entry.index));
+        let path = self.path(format_args!("{base}.parameters"));
         let parameters = Parameters {
             find: &find,
             path: &path,
@@ -251,10 +252,10 @@ impl<'d> Lowering<'_, 'd> {
             self.out,
         );
         let maker = Maker {
-            title: name.text.to_owned(),
+            title: name.text,
             node: entry.node,
             name_key: "plugin",
-            path: base,
+            path: &base,
             ignores_failure: entry.ignores_failure,
         };
         let callbacks = entry
@@ -286,7 +287,7 @@ impl<'d> Lowering<'_, 'd> {
     fn callback_steps(
         &mut self,
         callbacks: Option<&'d Node<'d>>,
-        maker: &Maker<'d>,
+        maker: &Maker<'_, 'd>,
         scopes: &Scopes<'_, 'd>,
         whole_scope: bool,
         part: &mut Part,
@@ -301,10 +302,10 @@ impl<'d> Lowering<'_, 'd> {
             let Some(event) = written.and_then(Node::as_text).and_then(event) else {
                 continue;
             };
-            let base = format!("{}{holder}[{index}]", maker.prefix());
+            let base = self.path(format_args!("{}{holder}[{index}]", maker.prefix()));
             let list = read::value(callback, "commands");
             let mut notes = Vec::new();
-            let path = format!("{base}.commands");
+            let path = self.path(format_args!("{base}.commands"));
             let commands = self.texts(
                 list,
                 scopes,
@@ -313,6 +314,9 @@ impl<'d> Lowering<'_, 'd> {
                 "action.commands",
                 &mut notes,
             );
+            if !self.building {
+                continue;
+            }
             let (mut step, mut more) = maker.step(self, event, Action::Shell { commands });
             if let Some(written) = written {
                 self.keep(&mut more, "on", |lowering| {
@@ -328,7 +332,7 @@ impl<'d> Lowering<'_, 'd> {
     fn plugin_steps(
         &mut self,
         plugin: Plugin,
-        maker: &Maker<'d>,
+        maker: &Maker<'_, 'd>,
         parameters: &Parameters<'_, 'd>,
         scopes: &Scopes<'_, 'd>,
         whole_scope: bool,
@@ -344,7 +348,7 @@ impl<'d> Lowering<'_, 'd> {
                     let Some(list) = found((parameters.find)(key)) else {
                         continue;
                     };
-                    let path = format!("{}.{key}", parameters.path);
+                    let path = self.path(format_args!("{}.{key}", parameters.path));
                     let mut notes = Vec::new();
                     let commands = self.texts(
                         Some(list),
@@ -354,6 +358,9 @@ impl<'d> Lowering<'_, 'd> {
                         "action.commands",
                         &mut notes,
                     );
+                    if !self.building {
+                        continue;
+                    }
                     let (step, mut all) = maker.step(self, event, Action::Shell { commands });
                     self.keep(&mut all, "on", |lowering| {
                         lowering.trace.written(list, &path)
@@ -399,7 +406,10 @@ impl<'d> Lowering<'_, 'd> {
                 let mut logdir = IndexMap::new();
                 if let Some(node) = found((parameters.find)("logdir")) {
                     for entry in read::entries(Some(node)) {
-                        let path = format!("{}.logdir.{}", parameters.path, entry.key.text);
+                        let path = self.path(format_args!(
+                            "{}.logdir.{}",
+                            parameters.path, entry.key.text
+                        ));
                         let (text, origin) = self.render(&entry.value, scopes, &path, whole_scope);
                         if let Some(origin) = origin {
                             notes.push((format!("action.logdir.{}", entry.key.text), origin));
@@ -412,7 +422,10 @@ impl<'d> Lowering<'_, 'd> {
             Plugin::TeamwiseStorage => {
                 if let Some(list) = found((parameters.find)("storageConfigNames")) {
                     for (index, node) in read::items(Some(list)).iter().enumerate() {
-                        let path = format!("{}.storageConfigNames[{index}]", parameters.path);
+                        let path = self.path(format_args!(
+                            "{}.storageConfigNames[{index}]",
+                            parameters.path
+                        ));
                         self.mount(node, &path, None, scopes, part);
                     }
                 }
@@ -437,6 +450,9 @@ impl<'d> Lowering<'_, 'd> {
                 return;
             }
         };
+        if !self.building {
+            return;
+        }
         let (step, mut all) = maker.step(self, Event::Start, action);
         all.append(&mut notes);
         part.steps.push((step, all));
@@ -476,7 +492,7 @@ impl<'d> Lowering<'_, 'd> {
             && let Some(key) = read::value(user, "value")
                 .filter(|key| key.as_text().is_some_and(|text| !text.is_empty()))
         {
-            let path = format!("{}.userssh.value", parameters.path);
+            let path = self.path(format_args!("{}.userssh.value", parameters.path));
             let (text, origin) = self.render(key, scopes, &path, true);
             if let Some(origin) = origin {
                 notes.push((format!("action.publicKeys[{}]", public_keys.len()), origin));
@@ -622,7 +638,9 @@ impl<'d> Lowering<'_, 'd> {
             if let Some(origin) = origin {
                 notes.push((format!("{plan_path}[{index}]"), origin));
             }
-            texts.push(text);
+            if self.building {
+                texts.push(text);
+            }
         }
         texts
     }
@@ -635,7 +653,7 @@ impl<'d> Lowering<'_, 'd> {
         plan_path: &str,
         notes: &mut Vec<(String, Origin)>,
     ) -> Vec<Text> {
-        let path = format!("{}.{key}", parameters.path);
+        let path = self.path(format_args!("{}.{key}", parameters.path));
         self.texts(
             found((parameters.find)(key)),
             scopes,
@@ -706,16 +724,16 @@ impl<'d> Lowering<'_, 'd> {
 }
 
 /// Makes the steps of one prerequisite or plugin.
-struct Maker<'d> {
-    title: String,
+struct Maker<'m, 'd> {
+    title: &'m str,
     node: &'d Node<'d>,
     /// The key that names it.
     name_key: &'static str,
-    path: String,
+    path: &'m str,
     ignores_failure: bool,
 }
 
-impl<'d> Maker<'d> {
+impl<'d> Maker<'_, 'd> {
     /// What stands before a key of it in a path.
     fn prefix(&self) -> String {
         if self.path.is_empty() {
@@ -750,7 +768,7 @@ impl<'d> Maker<'d> {
         };
         (
             Step {
-                name: self.title.clone(),
+                name: self.title.to_owned(),
                 on,
                 action,
                 on_failure,
