@@ -135,6 +135,8 @@ pub struct Resources {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Mount {
+    /// Who asked for it: the prerequisite or the plugin.
+    pub name: String,
     /// The storage's configured name.
     pub storage: Text,
     /// Absolute path inside the task.

@@ -47,20 +47,25 @@ struct Read {
     outcome: Outcome,
 }
 
-fn read_with(text: &str, settings: &[Setting], compat: Compat, library: &dyn Library) -> Read {
-    let sources = Sources::default();
-    let source = sources.add("job.yaml", text);
-    let levels = Levels::default();
-    let request = Request {
+static LEVELS: std::sync::LazyLock<Levels> = std::sync::LazyLock::new(Levels::default);
+
+fn request(settings: &[Setting], compat: Compat) -> Request<'_> {
+    Request {
         settings,
         compat,
         engine: Engine::Local,
         strict: false,
-        levels: &levels,
+        levels: &LEVELS,
         dialect: None,
         limits: Limits::default(),
         plan: true,
-    };
+    }
+}
+
+fn read_with(text: &str, settings: &[Setting], compat: Compat, library: &dyn Library) -> Read {
+    let sources = Sources::default();
+    let source = sources.add("job.yaml", text);
+    let request = request(settings, compat);
     let outcome = job::read(&sources, source, &request, library);
     Read { sources, outcome }
 }
@@ -475,7 +480,7 @@ fn hived_settings_are_checked_in_both_spellings() {
 #[test]
 fn a_tangle_of_requirements_stops_in_time() {
     use std::fmt::Write as _;
-    let count = 3_000;
+    let count = 1_500;
     let all: Vec<String> = (0..count).map(|index| format!("w{index}")).collect();
     let mut prerequisites = format!(
         "  - {{name: hub, type: script, require: [{}]}}\n",
@@ -498,4 +503,34 @@ fn a_tangle_of_requirements_stops_in_time() {
             .iter()
             .any(|error| error.code.name == "tangled-prerequisites")
     );
+}
+
+#[test]
+fn without_a_marketplace_a_check_warns_and_a_plan_is_refused() {
+    use pinnace_spec::library::NoLibrary;
+    let text =
+        case!("prerequisites-marketplace").replace("pai_copy data", "pai_copy <% this.source %>");
+    let sources = Sources::default();
+    let source = sources.add("job.yaml", text);
+    for plan in [false, true] {
+        let request = Request {
+            plan,
+            ..request(&[], Compat::None)
+        };
+        let outcome = job::read(&sources, source, &request, &NoLibrary);
+        let severity = if plan {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let found: Vec<_> = outcome
+            .diagnostics
+            .iter()
+            .map(|found| (found.code.name, found.severity))
+            .collect();
+        assert_eq!(
+            found,
+            [("no-marketplace", severity), ("no-marketplace", severity)]
+        );
+    }
 }

@@ -62,6 +62,7 @@ codes! {
     MISSING_ITEM = "P0309" "missing-item" Error: "a marketplace item cannot be found";
     INVALID_ITEM = "P0310" "invalid-item" Error: "a marketplace item is itself wrong";
     WRONG_ITEM_TYPE = "P0311" "wrong-item-type" Error: "a marketplace item is of another type than its reference says";
+    NO_MARKETPLACE = "P0312" "no-marketplace" Warning: "a marketplace item is named and no marketplace is set up";
 
     UNCLOSED_TAG = "P0401" "unclosed-tag" Error: "a `<%` has no `%>`";
     EMPTY_TAG = "P0402" "empty-tag" Error: "a tag names nothing";

@@ -44,6 +44,8 @@ pub struct Catalog<'d> {
     by_name: HashMap<&'d str, Vec<Id>>,
     by_reference: HashMap<String, Id>,
     requires: Vec<Vec<Id>>,
+    /// Those that require an item which could not be looked up.
+    unresolved: Vec<Id>,
     work: Cell<usize>,
 }
 
@@ -66,6 +68,7 @@ impl<'d> Catalog<'d> {
         job: Job<'d>,
         fetched: &'d Fetched<'_>,
         sources: &Sources,
+        plan: bool,
         out: &mut Diagnostics,
     ) -> (Self, Job<'d>) {
         let mut job = job;
@@ -76,10 +79,11 @@ impl<'d> Catalog<'d> {
             by_name: HashMap::new(),
             by_reference: HashMap::new(),
             requires: Vec::new(),
+            unresolved: Vec::new(),
             work: Cell::new(WORK),
         };
         catalog.index_names(out);
-        let scopes = catalog.add_items(fetched, &job, sources, out);
+        let scopes = catalog.add_items(fetched, &job, sources, plan, out);
         catalog.link(&scopes, fetched, out);
         catalog.report_cycles(out);
         (catalog, job)
@@ -181,6 +185,15 @@ impl<'d> Catalog<'d> {
         order
     }
 
+    /// Whether it requires, directly or not, an item that could not be looked up.
+    pub fn is_incomplete(&self, id: Id) -> bool {
+        !self.unresolved.is_empty()
+            && self
+                .in_order(std::iter::once(id))
+                .iter()
+                .any(|id| self.unresolved.contains(id))
+    }
+
     /// Looks a key up in a prerequisite and then, level by level, in those it requires.
     pub fn lookup(&self, id: Id, key: &str) -> Inherited<'d> {
         if let Some(own) = read::value(self.all[id].node, key) {
@@ -278,6 +291,7 @@ impl<'d> Catalog<'d> {
         fetched: &'d Fetched<'_>,
         job: &Job<'d>,
         sources: &Sources,
+        plan: bool,
         out: &mut Diagnostics,
     ) -> Vec<Vec<Id>> {
         let mut siblings: Vec<Vec<Id>> = vec![Vec::new(); self.all.len()];
@@ -317,8 +331,8 @@ impl<'d> Catalog<'d> {
                     &fetched.documents[*document],
                     sources,
                 ),
-                Some(Err(failure)) => Err(Box::new(failure_diagnostic(site, failure))),
-                None => Err(Box::new(failure_diagnostic(site, &Failure::TooMany))),
+                Some(Err(failure)) => Err(Box::new(failure_diagnostic(site, failure, plan))),
+                None => Err(Box::new(failure_diagnostic(site, &Failure::TooMany, plan))),
             };
             match found {
                 Ok(id) => {
@@ -413,6 +427,7 @@ impl<'d> Catalog<'d> {
     /// Resolves every `require`.
     fn link(&mut self, siblings: &[Vec<Id>], fetched: &Fetched<'_>, out: &mut Diagnostics) {
         let mut requires = Vec::with_capacity(self.all.len());
+        let mut unresolved = Vec::new();
         for (id, prerequisite) in self.all.iter().enumerate() {
             let mut targets = Vec::new();
             for required in &prerequisite.require {
@@ -423,13 +438,14 @@ impl<'d> Catalog<'d> {
                 });
                 match sibling.or_else(|| self.find(required.text)) {
                     Some(target) => targets.push(target),
-                    None if required.text.starts_with(SCHEME) => {}
+                    None if required.text.starts_with(SCHEME) => unresolved.push(id),
                     None => out.push(self.unknown(*required, fetched)),
                 }
             }
             requires.push(targets);
         }
         self.requires = requires;
+        self.unresolved = unresolved;
     }
 
     /// The diagnostic for a name that no prerequisite has.
@@ -535,7 +551,8 @@ pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.join(", ")
 }
 
-fn failure_diagnostic(site: Name<'_>, failure: &Failure) -> Diagnostic {
+/// Without a marketplace nothing can be said of an item; only a plan needs it.
+fn failure_diagnostic(site: Name<'_>, failure: &Failure, plan: bool) -> Diagnostic {
     let reference = site.text;
     let missing = |message: String| Diagnostic::new(&codes::MISSING_ITEM, site.span, message);
     match failure {
@@ -571,9 +588,14 @@ fn failure_diagnostic(site: Name<'_>, failure: &Failure) -> Diagnostic {
                 )),
             }
         }
-        Failure::Answer(_) => missing(format!(
-            "no marketplace is set up to look for `{reference}`"
-        ))
-        .help("name a folder of items with `--marketplace DIR` or `PINNACE_MARKETPLACE`"),
+        Failure::Answer(_) => {
+            let message = format!("no marketplace is set up to look for `{reference}`");
+            let mut diagnostic = Diagnostic::new(&codes::NO_MARKETPLACE, site.span, message)
+                .help("name a folder of items with `--marketplace DIR` or `PINNACE_MARKETPLACE`");
+            if plan {
+                diagnostic.severity = Severity::Error;
+            }
+            diagnostic
+        }
     }
 }

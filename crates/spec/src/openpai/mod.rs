@@ -38,7 +38,8 @@ pub fn read_job(
     check_shape(root, sources, out);
     root.as_map()?;
     let fetched = marketplace::fetch(root, sources, library, &request.limits);
-    let (catalog, job) = catalog::Catalog::new(read::job(root), &fetched, sources, out);
+    let (catalog, job) =
+        catalog::Catalog::new(read::job(root), &fetched, sources, request.plan, out);
     check::references(&job, &catalog, &fetched, out);
     hived::check(&job, out);
     let building = (request.plan || request.strict) && !out.has_errors();

@@ -18,7 +18,7 @@ use super::read;
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::secrets::ClearSecrets;
 use crate::source::Sources;
-use crate::template::{self, Scopes, Site};
+use crate::template::{self, Fault, Scope, Scopes, Site};
 use crate::yaml::Node;
 use trace::Trace;
 
@@ -49,6 +49,8 @@ pub fn lower<'d>(
         out,
         trace: Trace::new(sources, building),
         used: vec![false; catalog.len()],
+        no_role: false,
+        this_incomplete: false,
         clear: if building {
             ClearSecrets::of_document(job.root)
         } else {
@@ -69,6 +71,7 @@ pub fn lower<'d>(
 }
 
 /// What is at hand while a job is lowered.
+#[allow(clippy::struct_excessive_bools)]
 struct Lowering<'a, 'd> {
     job: &'a Job<'d>,
     catalog: &'a Catalog<'d>,
@@ -79,6 +82,11 @@ struct Lowering<'a, 'd> {
     trace: Trace<'a>,
     /// The prerequisites that some role brings along.
     used: Vec<bool>,
+    /// No role is known for the text at hand, so `$data` and the like cannot be judged.
+    no_role: bool,
+    /// The prerequisite at hand requires an item that could not be looked up, so what it inherits
+    /// cannot be judged.
+    this_incomplete: bool,
     clear: ClearSecrets<'d>,
 }
 
@@ -245,7 +253,7 @@ impl<'d> Lowering<'_, 'd> {
                     .flatten()
                 {
                     for node in read::items(Some(list)) {
-                        self.render(node, &scopes, "", role.is_some());
+                        self.render(node, &scopes, "");
                     }
                 }
             }
@@ -255,7 +263,9 @@ impl<'d> Lowering<'_, 'd> {
                 self.image(prerequisite, "");
             } else if !self.used[id] {
                 let scopes = self.job_scopes();
-                self.prerequisite_steps(id, &scopes, false);
+                self.no_role = true;
+                self.prerequisite_steps(id, &scopes);
+                self.no_role = false;
             }
         }
     }
@@ -282,14 +292,20 @@ impl<'d> Lowering<'_, 'd> {
         }
     }
 
-    /// Renders the text of a node and reports what is wrong with it. With `whole_scope` false, tags
-    /// that need a role are passed over, because no role is known.
+    fn cannot_know(&self, fault: &Fault) -> bool {
+        match fault {
+            Fault::NoScope(_) => self.no_role,
+            Fault::Missing { within, .. } => self.this_incomplete && within == Scope::This.name(),
+            _ => false,
+        }
+    }
+
+    /// Renders the text of a node and reports what is wrong with it.
     fn render(
         &mut self,
         node: &'d Node<'d>,
         scopes: &Scopes<'_, 'd>,
         doc_path: impl Display,
-        whole_scope: bool,
     ) -> (Text, Option<Origin>) {
         let text = node
             .as_scalar()
@@ -309,7 +325,7 @@ impl<'d> Lowering<'_, 'd> {
         let rendered = template::render(&template, scopes);
         let site = Site::new(self.sources, node.span);
         for problem in &rendered.problems {
-            if !whole_scope && matches!(problem.fault, template::Fault::NoScope(_)) {
+            if self.cannot_know(&problem.fault) {
                 continue;
             }
             let mut diagnostic = template::diagnose(&template, problem, &site);

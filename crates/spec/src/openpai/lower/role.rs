@@ -129,8 +129,7 @@ impl<'d> Lowering<'_, 'd> {
         let mut lines = Vec::new();
         for (path, list) in [pre, own, post].into_iter().flatten() {
             for (index, node) in read::items(list).iter().enumerate() {
-                let (text, origin) =
-                    self.render(node, scopes, format_args!("{path}[{index}]"), true);
+                let (text, origin) = self.render(node, scopes, format_args!("{path}[{index}]"));
                 if let Some(origin) = origin {
                     self.trace
                         .note(format_args!("{plan_path}.command[{}]", lines.len()), |_| {
@@ -287,9 +286,8 @@ impl<'d> Lowering<'_, 'd> {
             let part = auth
                 .and_then(|auth| read::value(auth, key))
                 .filter(|part| part.as_text().is_some());
-            let rendered = part.map(|part| {
-                lowering.render(part, &scopes, format_args!("{base}.auth.{key}"), true)
-            });
+            let rendered =
+                part.map(|part| lowering.render(part, &scopes, format_args!("{base}.auth.{key}")));
             let (text, origin) = rendered.unzip();
             let text = match (text, part) {
                 // A password in clear never reaches the plan, however short it is.

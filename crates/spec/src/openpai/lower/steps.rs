@@ -86,7 +86,7 @@ impl<'d> Lowering<'_, 'd> {
         for id in order {
             self.used[id] = true;
             if self.catalog.get(id).kind != Some(Kind::DockerImage) {
-                parts.push(self.prerequisite_steps(id, scopes, true));
+                parts.push(self.prerequisite_steps(id, scopes));
             }
         }
         let first = self
@@ -170,13 +170,8 @@ impl<'d> Lowering<'_, 'd> {
         }
     }
 
-    /// What a prerequisite brings. With `whole_scope` false no role is known.
-    pub(super) fn prerequisite_steps(
-        &mut self,
-        id: Id,
-        scopes: &Scopes<'_, 'd>,
-        whole_scope: bool,
-    ) -> Part {
+    /// What a prerequisite brings.
+    pub(super) fn prerequisite_steps(&mut self, id: Id, scopes: &Scopes<'_, 'd>) -> Part {
         let catalog = self.catalog;
         let prerequisite = catalog.get(id);
         let mut part = Part::default();
@@ -217,8 +212,10 @@ impl<'d> Lowering<'_, 'd> {
         };
         let callbacks = read::value(prerequisite.node, "callbacks");
         self.reject_mixed(prerequisite.node, callbacks);
-        self.plugin_steps(plugin, &maker, &parameters, &scopes, whole_scope, &mut part);
-        self.callback_steps(callbacks, &maker, &scopes, whole_scope, &mut part);
+        self.this_incomplete = catalog.is_incomplete(id);
+        self.plugin_steps(plugin, &maker, &parameters, &scopes, &mut part);
+        self.callback_steps(callbacks, &maker, &scopes, &mut part);
+        self.this_incomplete = false;
         part
     }
 
@@ -264,8 +261,8 @@ impl<'d> Lowering<'_, 'd> {
         if let Some(node) = entry.parameters {
             self.reject_mixed(node, callbacks);
         }
-        self.plugin_steps(plugin, &maker, &parameters, scopes, true, &mut part);
-        self.callback_steps(callbacks, &maker, scopes, true, &mut part);
+        self.plugin_steps(plugin, &maker, &parameters, scopes, &mut part);
+        self.callback_steps(callbacks, &maker, scopes, &mut part);
         part
     }
 
@@ -289,7 +286,6 @@ impl<'d> Lowering<'_, 'd> {
         callbacks: Option<&'d Node<'d>>,
         maker: &Maker<'_, 'd>,
         scopes: &Scopes<'_, 'd>,
-        whole_scope: bool,
         part: &mut Part,
     ) {
         let holder = if maker.name_key == "name" {
@@ -306,14 +302,7 @@ impl<'d> Lowering<'_, 'd> {
             let list = read::value(callback, "commands");
             let mut notes = Vec::new();
             let path = self.path(format_args!("{base}.commands"));
-            let commands = self.texts(
-                list,
-                scopes,
-                &path,
-                whole_scope,
-                "action.commands",
-                &mut notes,
-            );
+            let commands = self.texts(list, scopes, &path, "action.commands", &mut notes);
             if !self.building {
                 continue;
             }
@@ -335,7 +324,6 @@ impl<'d> Lowering<'_, 'd> {
         maker: &Maker<'_, 'd>,
         parameters: &Parameters<'_, 'd>,
         scopes: &Scopes<'_, 'd>,
-        whole_scope: bool,
         part: &mut Part,
     ) {
         let mut notes = Vec::new();
@@ -350,14 +338,8 @@ impl<'d> Lowering<'_, 'd> {
                     };
                     let path = self.path(format_args!("{}.{key}", parameters.path));
                     let mut notes = Vec::new();
-                    let commands = self.texts(
-                        Some(list),
-                        scopes,
-                        &path,
-                        whole_scope,
-                        "action.commands",
-                        &mut notes,
-                    );
+                    let commands =
+                        self.texts(Some(list), scopes, &path, "action.commands", &mut notes);
                     if !self.building {
                         continue;
                     }
@@ -410,7 +392,7 @@ impl<'d> Lowering<'_, 'd> {
                             "{}.logdir.{}",
                             parameters.path, entry.key.text
                         ));
-                        let (text, origin) = self.render(&entry.value, scopes, &path, whole_scope);
+                        let (text, origin) = self.render(&entry.value, scopes, &path);
                         if let Some(origin) = origin {
                             notes.push((format!("action.logdir.{}", entry.key.text), origin));
                         }
@@ -426,7 +408,7 @@ impl<'d> Lowering<'_, 'd> {
                             "{}.storageConfigNames[{index}]",
                             parameters.path
                         ));
-                        self.mount(node, &path, None, scopes, part);
+                        self.mount(maker, node, &path, None, scopes, part);
                     }
                 }
                 return;
@@ -440,6 +422,7 @@ impl<'d> Lowering<'_, 'd> {
                 };
                 if let Some(config) = found((parameters.find)("config")) {
                     self.mount(
+                        maker,
                         config,
                         &format!("{}.config", parameters.path),
                         target,
@@ -493,7 +476,7 @@ impl<'d> Lowering<'_, 'd> {
                 .filter(|key| key.as_text().is_some_and(|text| !text.is_empty()))
         {
             let path = self.path(format_args!("{}.userssh.value", parameters.path));
-            let (text, origin) = self.render(key, scopes, &path, true);
+            let (text, origin) = self.render(key, scopes, &path);
             if let Some(origin) = origin {
                 notes.push((format!("action.publicKeys[{}]", public_keys.len()), origin));
             }
@@ -513,11 +496,20 @@ impl<'d> Lowering<'_, 'd> {
         let scopes = self.job_scopes();
         for (index, storage) in read::items(self.job.extras.storages).iter().enumerate() {
             let target = read::value(storage, "mountPath").filter(|node| node.as_text().is_some());
-            let target = target.map(|node| (node, format!("extras.storages[{index}].mountPath")));
+            let base = format!("extras.storages[{index}]");
+            let target = target.map(|node| (node, format!("{base}.mountPath")));
             if let Some(name) = read::value(storage, "name") {
+                let maker = Maker {
+                    title: "storages",
+                    node: storage,
+                    name_key: "name",
+                    path: &base,
+                    ignores_failure: false,
+                };
                 self.mount(
+                    &maker,
                     name,
-                    &format!("extras.storages[{index}].name"),
+                    &format!("{base}.name"),
                     target,
                     &scopes,
                     &mut part,
@@ -529,16 +521,17 @@ impl<'d> Lowering<'_, 'd> {
 
     fn mount(
         &mut self,
+        maker: &Maker<'_, 'd>,
         storage: &'d Node<'d>,
         storage_path: &str,
         target: Option<(&'d Node<'d>, String)>,
         scopes: &Scopes<'_, 'd>,
         part: &mut Part,
     ) {
-        let (name, storage_origin) = self.render(storage, scopes, storage_path, true);
+        let (name, storage_origin) = self.render(storage, scopes, storage_path);
         let (text, target_origin) = match &target {
             Some((node, path)) => {
-                let (text, origin) = self.render(node, scopes, path, true);
+                let (text, origin) = self.render(node, scopes, path);
                 let absolute = |text: &str| text.starts_with('/') || text.starts_with("<%");
                 if !node.as_text().is_some_and(absolute) {
                     let message = "a mount point is an absolute path";
@@ -580,6 +573,7 @@ impl<'d> Lowering<'_, 'd> {
             part.mounts.push((
                 (
                     Mount {
+                        name: String::new(),
                         storage: raw(storage),
                         target: place,
                     },
@@ -589,7 +583,15 @@ impl<'d> Lowering<'_, 'd> {
             ));
             return;
         }
-        let notes = [("storage", storage_origin), ("target", target_origin)];
+        let asked = read::value(maker.node, maker.name_key).map(|node| {
+            self.trace
+                .written(node, format_args!("{}{}", maker.prefix(), maker.name_key))
+        });
+        let notes = [
+            ("name", asked),
+            ("storage", storage_origin),
+            ("target", target_origin),
+        ];
         let notes = notes
             .into_iter()
             .filter_map(|(path, origin)| Some((path.to_owned(), origin?)));
@@ -597,6 +599,7 @@ impl<'d> Lowering<'_, 'd> {
         part.mounts.push((
             (
                 Mount {
+                    name: maker.title.to_owned(),
                     storage: name,
                     target: text,
                 },
@@ -623,18 +626,12 @@ impl<'d> Lowering<'_, 'd> {
         list: Option<&'d Node<'d>>,
         scopes: &Scopes<'_, 'd>,
         doc_path: &str,
-        whole_scope: bool,
         plan_path: &str,
         notes: &mut Vec<(String, Origin)>,
     ) -> Vec<Text> {
         let mut texts = Vec::new();
         for (index, node) in read::items(list).iter().enumerate() {
-            let (text, origin) = self.render(
-                node,
-                scopes,
-                format_args!("{doc_path}[{index}]"),
-                whole_scope,
-            );
+            let (text, origin) = self.render(node, scopes, format_args!("{doc_path}[{index}]"));
             if let Some(origin) = origin {
                 notes.push((format!("{plan_path}[{index}]"), origin));
             }
@@ -658,7 +655,6 @@ impl<'d> Lowering<'_, 'd> {
             found((parameters.find)(key)),
             scopes,
             &path,
-            true,
             plan_path,
             notes,
         )
@@ -676,12 +672,7 @@ impl<'d> Lowering<'_, 'd> {
             self.keep(notes, plan_path, |_| Origin::default_rule("not written"));
             return None;
         };
-        let (text, origin) = self.render(
-            node,
-            scopes,
-            format_args!("{}.{key}", parameters.path),
-            true,
-        );
+        let (text, origin) = self.render(node, scopes, format_args!("{}.{key}", parameters.path));
         notes.extend(origin.map(|origin| (plan_path.to_owned(), origin)));
         Some(text)
     }
