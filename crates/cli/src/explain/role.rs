@@ -8,7 +8,7 @@ use pinnace_core::text::{Piece, Text};
 use pinnace_core::words;
 
 use super::page::{Line, Look};
-use super::plan::{View, line_of, plain};
+use super::plan::{View, line_of};
 
 impl View<'_> {
     pub(super) fn role(&mut self, name: &str, role: &Role) {
@@ -28,7 +28,6 @@ impl View<'_> {
         self.ends(role, &path);
         self.role_placement(role, &path);
         self.environment(name, role, &path);
-        self.mounts(role, &path);
         self.steps(role, &path);
     }
 
@@ -37,15 +36,6 @@ impl View<'_> {
             let line = Line::plain(format!("{count} × {label}"));
             let heading = if index == 0 { "ports" } else { "" };
             self.value(heading, &line, &format!("{path}.ports.{label}"));
-        }
-    }
-
-    fn mounts(&mut self, role: &Role, path: &str) {
-        for (index, mount) in role.mounts.iter().enumerate() {
-            let words = format!("{} at {}", plain(&mount.storage), plain(&mount.target));
-            let heading = if index == 0 { "mounts" } else { "" };
-            let path = format!("{path}.mounts[{index}].target");
-            self.value(heading, &Line::plain(words), &path);
         }
     }
 

@@ -16,6 +16,24 @@ impl View<'_> {
     pub(super) fn steps(&mut self, role: &Role, path: &str) {
         self.page.labelled(2, "steps", 0, &Line::default(), "");
         let mut number = 0;
+        for (index, mount) in role.mounts.iter().enumerate() {
+            number += 1;
+            let path = format!("{path}.mounts[{index}]");
+            let origin = self.origin(&format!("{path}.name"));
+            self.step_title(
+                number,
+                "before the start",
+                &format!(" · {}", mount.name),
+                &origin,
+            );
+            let words = format!(
+                "mounts the storage {} at {}",
+                plain(&mount.storage),
+                plain(&mount.target)
+            );
+            let origin = self.origin(&format!("{path}.target"));
+            self.page.row(LINES, &Line::plain(words), &origin);
+        }
         for (index, step) in role.before.iter().enumerate() {
             number += 1;
             self.step(number, step, &format!("{path}.before[{index}]"));

@@ -271,8 +271,9 @@ fn the_whole_text() {
     role.command.insert(0, clone);
     role.env.insert("GREETING".to_owned(), "it's me".into());
     role.mounts.push(Mount {
-        storage: "nfs".to_owned(),
-        target: "/mnt/nfs".to_owned(),
+        name: "nfs".to_owned(),
+        storage: "nfs".into(),
+        target: "/mnt/nfs".into(),
     });
     let options = Options {
         shell: Shell::Bash,
