@@ -30,7 +30,7 @@ fn full_plan() -> Value {
             "resources": { "cpu": 1, "memoryMB": 1, "gpu": 1, "shmMB": 1, "infiniband": true },
             "ports": { "x": 1 },
             "env": { "x": "x" },
-            "mounts": [{ "storage": "x", "target": "x" }],
+            "mounts": [{ "name": "s", "storage": "x", "target": "x" }],
             "before": before.iter().map(step).collect::<Vec<_>>(),
             "command": ["x"],
             "after": [step(&before[0])],
