@@ -1,6 +1,8 @@
 //! Model → plan. Every template of the file is rendered here, so every problem in one is found
 //! here, also in parts that no task will use.
 
+mod actions;
+mod parameters;
 mod role;
 mod steps;
 mod trace;

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use indexmap::IndexMap;
 use pinnace_core::origin::Origin;
-use pinnace_core::plan::{Action, Event, Mount, OnFailure, Step};
-use pinnace_core::text::Text;
+use pinnace_core::plan::{Action, Event, Mount, Step};
 
 use super::Lowering;
+use super::actions::Maker;
+use super::parameters::{Parameters, found};
 use crate::diagnostic::{Diagnostic, codes};
 use crate::openpai::catalog::{Catalog, Id, Inherited};
 use crate::openpai::model::{Kind, PluginEntry, Role};
@@ -16,9 +16,6 @@ use crate::openpai::read::{self, PLUGINS_KEY};
 use crate::source::Span;
 use crate::template::{Lookup, Scopes, This};
 use crate::yaml::Node;
-
-/// How long the tasks wait for each other's SSH servers, as upstream documents it.
-const SSH_BARRIER_MINUTES: u32 = 30;
 
 /// What surrounds the command.
 #[derive(Default)]
@@ -29,22 +26,13 @@ pub(super) struct Surroundings {
 }
 
 /// A part of the plan and the origins of its leaves, by their paths inside it.
-type Traced<T> = (T, Vec<(String, Origin)>);
+pub(super) type Traced<T> = (T, Vec<(String, Origin)>);
 
 /// What one prerequisite or plugin brings.
 #[derive(Default)]
 pub(super) struct Part {
-    steps: Vec<Traced<Step>>,
-    mounts: Vec<(Traced<Mount>, Span)>,
-}
-
-/// Where a plugin finds its parameters.
-struct Parameters<'p, 'd> {
-    find: &'p dyn Fn(&str) -> Lookup<'d>,
-    /// The path of the mapping that holds them.
-    path: &'p str,
-    /// Where to report that one is missing.
-    at: Span,
+    pub(super) steps: Vec<Traced<Step>>,
+    pub(super) mounts: Vec<(Traced<Mount>, Span)>,
 }
 
 /// A prerequisite as templates see it.
@@ -318,299 +306,8 @@ impl<'d> Lowering<'_, 'd> {
         }
     }
 
-    fn plugin_steps(
-        &mut self,
-        plugin: Plugin,
-        maker: &Maker<'_, 'd>,
-        parameters: &Parameters<'_, 'd>,
-        scopes: &Scopes<'_, 'd>,
-        part: &mut Part,
-    ) {
-        let mut notes = Vec::new();
-        let action = match plugin {
-            Plugin::Cmd => {
-                for (key, event) in [
-                    ("preCommands", Event::Start),
-                    ("postCommands", Event::Success),
-                ] {
-                    let Some(list) = found((parameters.find)(key)) else {
-                        continue;
-                    };
-                    let path = self.path(format_args!("{}.{key}", parameters.path));
-                    let mut notes = Vec::new();
-                    let commands =
-                        self.texts(Some(list), scopes, &path, "action.commands", &mut notes);
-                    if !self.building {
-                        continue;
-                    }
-                    let (step, mut all) = maker.step(self, event, Action::Shell { commands });
-                    self.keep(&mut all, "on", |lowering| {
-                        lowering.trace.written(list, &path)
-                    });
-                    all.append(&mut notes);
-                    part.steps.push((step, all));
-                }
-                return;
-            }
-            Plugin::Ssh => self.ssh(parameters, scopes, &mut notes),
-            Plugin::Git => {
-                let repository = self.text(
-                    parameters,
-                    "repo_uri",
-                    scopes,
-                    "action.repository",
-                    &mut notes,
-                );
-                let options =
-                    self.listed_texts(parameters, "options", scopes, "action.options", &mut notes);
-                let directory = self.text(
-                    parameters,
-                    "clone_dir",
-                    scopes,
-                    "action.directory",
-                    &mut notes,
-                );
-                Action::GitClone {
-                    repository: repository.unwrap_or_default(),
-                    options,
-                    directory,
-                }
-            }
-            Plugin::TensorBoard => {
-                let port = self.number(
-                    parameters,
-                    "port",
-                    scopes,
-                    "action.port",
-                    "a free port",
-                    &mut notes,
-                );
-                let mut logdir = IndexMap::new();
-                if let Some(node) = found((parameters.find)("logdir")) {
-                    for entry in read::entries(Some(node)) {
-                        let path = self.path(format_args!(
-                            "{}.logdir.{}",
-                            parameters.path, entry.key.text
-                        ));
-                        let (text, origin) = self.render(&entry.value, scopes, &path);
-                        if let Some(origin) = origin {
-                            notes.push((format!("action.logdir.{}", entry.key.text), origin));
-                        }
-                        logdir.insert(entry.key.text.to_string(), text);
-                    }
-                }
-                Action::TensorBoard { port, logdir }
-            }
-            Plugin::TeamwiseStorage => {
-                if let Some(list) = found((parameters.find)("storageConfigNames")) {
-                    for (index, node) in read::items(Some(list)).iter().enumerate() {
-                        let path = self.path(format_args!(
-                            "{}.storageConfigNames[{index}]",
-                            parameters.path
-                        ));
-                        self.mount(maker, node, &path, None, scopes, part);
-                    }
-                }
-                return;
-            }
-            Plugin::Storage => {
-                let target = match (parameters.find)("mountPoint") {
-                    Lookup::Own(node) | Lookup::Inherited { node, .. } => {
-                        Some((node, format!("{}.mountPoint", parameters.path)))
-                    }
-                    _ => None,
-                };
-                if let Some(config) = found((parameters.find)("config")) {
-                    self.mount(
-                        maker,
-                        config,
-                        &format!("{}.config", parameters.path),
-                        target,
-                        scopes,
-                        part,
-                    );
-                }
-                return;
-            }
-        };
-        if !self.building {
-            return;
-        }
-        let (step, mut all) = maker.step(self, Event::Start, action);
-        all.append(&mut notes);
-        part.steps.push((step, all));
-    }
-
-    fn ssh(
-        &mut self,
-        parameters: &Parameters<'_, 'd>,
-        scopes: &Scopes<'_, 'd>,
-        notes: &mut Vec<(String, Origin)>,
-    ) -> Action {
-        let asked = self.flag(parameters, "jobssh", scopes, "action.betweenTasks", notes);
-        let gang = self.job.extras.gang_allocation();
-        if asked && !gang {
-            let at = found((parameters.find)("jobssh")).map_or(parameters.at, |node| node.span);
-            let message = "`jobssh` does nothing without gang allocation";
-            let mut diagnostic = Diagnostic::new(&codes::VOID_JOB_SSH, at, message)
-                .help("tasks that start one by one cannot know each other; leave `gangAllocation` on, or `jobssh` off");
-            if let Some(gang) = self.job.extras.gang {
-                diagnostic = diagnostic.related(gang.span, "gang allocation is off here");
-            }
-            self.out.push(diagnostic);
-        }
-        let barrier = self.flag(parameters, "sshbarrier", scopes, "action.barrier", notes);
-        let rule = "30 minutes unless the job says otherwise";
-        let minutes = self.number(
-            parameters,
-            "sshbarrierTimeout",
-            scopes,
-            "action.barrierTimeoutMinutes",
-            rule,
-            notes,
-        );
-        let mut public_keys =
-            self.listed_texts(parameters, "publicKeys", scopes, "action.publicKeys", notes);
-        if let Some(user) = found((parameters.find)("userssh"))
-            && let Some(key) = read::value(user, "value")
-                .filter(|key| key.as_text().is_some_and(|text| !text.is_empty()))
-        {
-            let path = self.path(format_args!("{}.userssh.value", parameters.path));
-            let (text, origin) = self.render(key, scopes, &path);
-            if let Some(origin) = origin {
-                notes.push((format!("action.publicKeys[{}]", public_keys.len()), origin));
-            }
-            public_keys.push(text);
-        }
-        Action::Ssh {
-            between_tasks: asked && gang,
-            public_keys,
-            barrier,
-            barrier_timeout_minutes: minutes.unwrap_or(SSH_BARRIER_MINUTES),
-        }
-    }
-
-    /// `extras.storages`: for every role.
-    fn storages(&mut self) -> Part {
-        let mut part = Part::default();
-        let scopes = self.job_scopes();
-        for (index, storage) in read::items(self.job.extras.storages).iter().enumerate() {
-            let target = read::value(storage, "mountPath").filter(|node| node.as_text().is_some());
-            let base = format!("extras.storages[{index}]");
-            let target = target.map(|node| (node, format!("{base}.mountPath")));
-            if let Some(name) = read::value(storage, "name") {
-                let maker = Maker {
-                    title: "storages",
-                    node: storage,
-                    name_key: "name",
-                    path: &base,
-                    ignores_failure: false,
-                };
-                self.mount(
-                    &maker,
-                    name,
-                    &format!("{base}.name"),
-                    target,
-                    &scopes,
-                    &mut part,
-                );
-            }
-        }
-        part
-    }
-
-    fn mount(
-        &mut self,
-        maker: &Maker<'_, 'd>,
-        storage: &'d Node<'d>,
-        storage_path: &str,
-        target: Option<(&'d Node<'d>, String)>,
-        scopes: &Scopes<'_, 'd>,
-        part: &mut Part,
-    ) {
-        let (name, storage_origin) = self.render(storage, scopes, storage_path);
-        let (text, target_origin) = match &target {
-            Some((node, path)) => {
-                let (text, origin) = self.render(node, scopes, path);
-                let absolute = |text: &str| text.starts_with('/') || text.starts_with("<%");
-                if !node.as_text().is_some_and(absolute) {
-                    let message = "a mount point is an absolute path";
-                    self.out.push(
-                        Diagnostic::new(&codes::BAD_MOUNT_POINT, node.span, message)
-                            .label("does not begin with `/`")
-                            .help(
-                                "write where the task shall see the storage, such as `/mnt/data`",
-                            ),
-                    );
-                }
-                (text, origin)
-            }
-            None => {
-                let mut text = Text::from("/mnt/");
-                for piece in name.pieces() {
-                    match piece {
-                        pinnace_core::text::Piece::Literal(literal) => text.push_literal(literal),
-                        pinnace_core::text::Piece::Secret { secret } => {
-                            text.push_secret(secret.clone());
-                        }
-                    }
-                }
-                let rule = "`/mnt/` and the storage's name";
-                (
-                    text,
-                    storage_origin.is_some().then(|| Origin::default_rule(rule)),
-                )
-            }
-        };
-        if !self.building {
-            // Without a plan the texts are empty; the written ones serve to find conflicts.
-            let raw = |node: &Node<'_>| Text::from(node.as_text().unwrap_or_default());
-            let place = target.as_ref().map_or_else(
-                || Text::from(format!("/mnt/{}", storage.as_text().unwrap_or_default())),
-                |(node, _)| raw(node),
-            );
-            let span = target.map_or(storage.span, |(node, _)| node.span);
-            part.mounts.push((
-                (
-                    Mount {
-                        name: String::new(),
-                        storage: raw(storage),
-                        target: place,
-                    },
-                    Vec::new(),
-                ),
-                span,
-            ));
-            return;
-        }
-        let asked = read::value(maker.node, maker.name_key).map(|node| {
-            self.trace
-                .written(node, format_args!("{}{}", maker.prefix(), maker.name_key))
-        });
-        let notes = [
-            ("name", asked),
-            ("storage", storage_origin),
-            ("target", target_origin),
-        ];
-        let notes = notes
-            .into_iter()
-            .filter_map(|(path, origin)| Some((path.to_owned(), origin?)));
-        let span = target.map_or(storage.span, |(node, _)| node.span);
-        part.mounts.push((
-            (
-                Mount {
-                    name: maker.title.to_owned(),
-                    storage: name,
-                    target: text,
-                },
-                notes.collect(),
-            ),
-            span,
-        ));
-    }
-
     /// Notes an origin if anybody wants to know.
-    fn keep(
+    pub(super) fn keep(
         &self,
         notes: &mut Vec<(String, Origin)>,
         path: &str,
@@ -620,153 +317,6 @@ impl<'d> Lowering<'_, 'd> {
             notes.push((path.to_owned(), origin(self)));
         }
     }
-
-    fn texts(
-        &mut self,
-        list: Option<&'d Node<'d>>,
-        scopes: &Scopes<'_, 'd>,
-        doc_path: &str,
-        plan_path: &str,
-        notes: &mut Vec<(String, Origin)>,
-    ) -> Vec<Text> {
-        let mut texts = Vec::new();
-        for (index, node) in read::items(list).iter().enumerate() {
-            let (text, origin) = self.render(node, scopes, format_args!("{doc_path}[{index}]"));
-            if let Some(origin) = origin {
-                notes.push((format!("{plan_path}[{index}]"), origin));
-            }
-            if self.building {
-                texts.push(text);
-            }
-        }
-        texts
-    }
-
-    fn listed_texts(
-        &mut self,
-        parameters: &Parameters<'_, 'd>,
-        key: &str,
-        scopes: &Scopes<'_, 'd>,
-        plan_path: &str,
-        notes: &mut Vec<(String, Origin)>,
-    ) -> Vec<Text> {
-        let path = self.path(format_args!("{}.{key}", parameters.path));
-        self.texts(
-            found((parameters.find)(key)),
-            scopes,
-            &path,
-            plan_path,
-            notes,
-        )
-    }
-
-    fn text(
-        &mut self,
-        parameters: &Parameters<'_, 'd>,
-        key: &str,
-        scopes: &Scopes<'_, 'd>,
-        plan_path: &str,
-        notes: &mut Vec<(String, Origin)>,
-    ) -> Option<Text> {
-        let Some(node) = found((parameters.find)(key)) else {
-            self.keep(notes, plan_path, |_| Origin::default_rule("not written"));
-            return None;
-        };
-        let (text, origin) = self.render(node, scopes, format_args!("{}.{key}", parameters.path));
-        notes.extend(origin.map(|origin| (plan_path.to_owned(), origin)));
-        Some(text)
-    }
-
-    fn flag(
-        &mut self,
-        parameters: &Parameters<'_, 'd>,
-        key: &str,
-        scopes: &Scopes<'_, 'd>,
-        plan_path: &str,
-        notes: &mut Vec<(String, Origin)>,
-    ) -> bool {
-        let Some(node) = found((parameters.find)(key)) else {
-            self.keep(notes, plan_path, |_| {
-                Origin::default_rule("off unless it is asked for")
-            });
-            return false;
-        };
-        let text = self.text(parameters, key, scopes, plan_path, notes);
-        node.as_bool()
-            .unwrap_or_else(|| text.is_some_and(|text| text.as_literal() == Some("true")))
-    }
-
-    fn number(
-        &mut self,
-        parameters: &Parameters<'_, 'd>,
-        key: &str,
-        scopes: &Scopes<'_, 'd>,
-        plan_path: &str,
-        rule: &str,
-        notes: &mut Vec<(String, Origin)>,
-    ) -> Option<u32> {
-        if found((parameters.find)(key)).is_none() {
-            self.keep(notes, plan_path, |_| Origin::default_rule(rule));
-            return None;
-        }
-        let text = self.text(parameters, key, scopes, plan_path, notes)?;
-        text.as_literal().and_then(|text| text.parse().ok())
-    }
-}
-
-/// Makes the steps of one prerequisite or plugin.
-struct Maker<'m, 'd> {
-    title: &'m str,
-    node: &'d Node<'d>,
-    /// The key that names it.
-    name_key: &'static str,
-    path: &'m str,
-    ignores_failure: bool,
-}
-
-impl<'d> Maker<'_, 'd> {
-    /// What stands before a key of it in a path.
-    fn prefix(&self) -> String {
-        if self.path.is_empty() {
-            String::new()
-        } else {
-            format!("{}.", self.path)
-        }
-    }
-
-    fn step(&self, lowering: &Lowering<'_, 'd>, on: Event, action: Action) -> Traced<Step> {
-        let mut notes = Vec::new();
-        let written = |key: &str, rule: &str| match read::value(self.node, key) {
-            Some(node) => lowering
-                .trace
-                .written(node, format_args!("{}{key}", self.prefix())),
-            None => Origin::default_rule(rule),
-        };
-        lowering.keep(&mut notes, "name", |_| written(self.name_key, ""));
-        lowering.keep(&mut notes, "on", |_| {
-            Origin::default_rule("the plugin starts before the command")
-        });
-        lowering.keep(&mut notes, "action.do", |_| {
-            written("plugin", "a prerequisite without `plugin` runs commands")
-        });
-        lowering.keep(&mut notes, "onFailure", |_| {
-            written("failurePolicy", "a failing step fails its task")
-        });
-        let on_failure = if self.ignores_failure {
-            OnFailure::Ignore
-        } else {
-            OnFailure::Fail
-        };
-        (
-            Step {
-                name: self.title.to_owned(),
-                on,
-                action,
-                on_failure,
-            },
-            notes,
-        )
-    }
 }
 
 fn take(part: &mut Part, wanted: impl Fn(Event) -> bool) -> Vec<Traced<Step>> {
@@ -775,14 +325,6 @@ fn take(part: &mut Part, wanted: impl Fn(Event) -> bool) -> Vec<Traced<Step>> {
         .partition(|(step, _)| wanted(step.on));
     part.steps = left;
     taken
-}
-
-#[allow(clippy::needless_pass_by_value)]
-fn found(lookup: Lookup<'_>) -> Option<&Node<'_>> {
-    match lookup {
-        Lookup::Own(node) | Lookup::Inherited { node, .. } => Some(node),
-        Lookup::Conflict(_) | Lookup::Missing => None,
-    }
 }
 
 /// The moment that an event's name means; each has several spellings in OpenPAI's documents.
