@@ -8,7 +8,7 @@ use super::parse::{Part, Tag, Template};
 use super::path::{Scope, Segment, dotted, is_index};
 use super::{Fault, Problem, push_problem};
 use crate::diagnostic::suggest;
-use crate::yaml::{Map, Node, Value};
+use crate::yaml::{Node, Value};
 
 /// So many keys are named when none is near enough to be suggested.
 const KEYS_SHOWN: usize = 8;
@@ -325,7 +325,7 @@ fn look_up<'d>(
     {
         return Ok((node, Some(from)));
     }
-    Err(missing(Scope::This.name().to_owned(), wanted, &this.keys()))
+    Err(missing(Scope::This.name().to_owned(), wanted, this.keys()))
 }
 
 fn walk<'d>(scope: Scope, mut found: Found<'d>, path: &[Segment<'_>]) -> Result<Found<'d>, Fault> {
@@ -339,11 +339,10 @@ fn walk<'d>(scope: Scope, mut found: Found<'d>, path: &[Segment<'_>]) -> Result<
         }
         match &found.node.value {
             Value::Map(map) => {
-                let Some(entry) = map.get(segment.key) else {
-                    let keys: Vec<&str> =
-                        map.entries.iter().map(|entry| &*entry.key.text).collect();
-                    let fault = missing(here(), segment, &keys);
-                    return Err(or_dotted_key(fault, map, &path[position..]));
+                let Some(entry) = found.node.get(segment.key) else {
+                    let keys = map.entries.iter().map(|entry| &*entry.key.text);
+                    let fault = missing(here(), segment, keys);
+                    return Err(or_dotted_key(fault, found.node, &path[position..]));
                 };
                 found.node = &entry.value;
             }
@@ -383,24 +382,29 @@ fn full_path(scope: Scope, keys: &[String]) -> String {
     dotted(std::iter::once(scope.name()).chain(keys.iter().map(String::as_str)))
 }
 
-fn missing(within: String, segment: &Segment<'_>, keys: &[&str]) -> Fault {
+fn missing<'k>(
+    within: String,
+    segment: &Segment<'_>,
+    keys: impl IntoIterator<Item = &'k str, IntoIter: Clone>,
+) -> Fault {
+    let keys = keys.into_iter();
     Fault::Missing {
         within,
         key: segment.key.to_owned(),
-        meant: suggest::closest(segment.key, keys.iter().copied()).map(str::to_owned),
+        meant: suggest::closest(segment.key, keys.clone()).map(str::to_owned),
         range: segment.range.clone(),
-        keys: some_keys(keys.iter().copied()),
+        keys: some_keys(keys),
     }
 }
 
 /// A key that holds dots looks like several when it is not written in brackets.
-fn or_dotted_key(mut fault: Fault, map: &Map<'_>, path: &[Segment<'_>]) -> Fault {
+fn or_dotted_key(mut fault: Fault, node: &Node<'_>, path: &[Segment<'_>]) -> Fault {
     if let Fault::Missing { within, meant, .. } = &mut fault {
         let prefixes = (2..=path.len().min(MOST_DOTS)).map(|length| {
             let keys: Vec<&str> = path[..length].iter().map(|segment| segment.key).collect();
             keys.join(".")
         });
-        if let Some(key) = prefixes.into_iter().find(|key| map.get(key).is_some()) {
+        if let Some(key) = prefixes.into_iter().find(|key| node.get(key).is_some()) {
             *meant = Some(format!("{within}{}", dotted([&*key])));
         }
     }

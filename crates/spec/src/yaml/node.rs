@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use crate::source::Span;
 
+/// A mapping with more entries than this is not searched one by one.
+const SMALL_MAP: usize = 32;
+
 /// A value of the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node<'s> {
@@ -20,6 +23,8 @@ struct Rare<'s> {
     tag: Option<Cow<'s, str>>,
     alias: Option<Span>,
     replaced: Option<Replaced<'s>>,
+    /// The places of a large mapping's entries in the order of their keys.
+    by_key: Vec<u32>,
 }
 
 /// What a flag or an override rule did to a node.
@@ -94,7 +99,7 @@ pub struct Key<'s> {
 }
 
 impl<'s> Map<'s> {
-    /// The entry of a key.
+    /// The entry of a key; [`Node::get`] is faster in a large mapping.
     pub fn get(&self, key: &str) -> Option<&Entry<'s>> {
         self.entries.iter().find(|entry| entry.key.text == key)
     }
@@ -103,11 +108,18 @@ impl<'s> Map<'s> {
 impl<'s> Node<'s> {
     /// A node that nothing has touched.
     pub fn new(span: Span, value: Value<'s>) -> Self {
-        Node {
-            span,
-            value,
-            rare: None,
-        }
+        let rare = match &value {
+            Value::Map(map) if map.entries.len() > SMALL_MAP => {
+                let mut by_key: Vec<u32> = (0..map.entries.len() as u32).collect();
+                by_key.sort_by_key(|place| &map.entries[*place as usize].key.text);
+                Some(Box::new(Rare {
+                    by_key,
+                    ..Rare::default()
+                }))
+            }
+            _ => None,
+        };
+        Node { span, value, rare }
     }
 
     /// The explicit tag, such as `!!str` (with its exclamation marks as written).
@@ -147,7 +159,16 @@ impl<'s> Node<'s> {
 
     /// The entry of a key, if this is a mapping that has it.
     pub fn get(&self, key: &str) -> Option<&Entry<'s>> {
-        self.as_map().and_then(|map| map.get(key))
+        let map = self.as_map()?;
+        match &self.rare {
+            // Entries that were added later are not in the order.
+            Some(rare) if !rare.by_key.is_empty() && rare.by_key.len() == map.entries.len() => {
+                let key_at = |place: &u32| &*map.entries[*place as usize].key.text;
+                let found = rare.by_key.binary_search_by(|place| key_at(place).cmp(key));
+                map.entries.get(rare.by_key[found.ok()?] as usize)
+            }
+            _ => map.get(key),
+        }
     }
 
     /// The mapping, if it is one.

@@ -8,6 +8,9 @@ use crate::source::Span;
 use crate::yaml::Node;
 use crate::yaml::node::Kind;
 
+/// So many roles are shown and mended at once.
+const MOST_ROLES: usize = 6;
+
 const SUCCEEDED: &str = "minSucceededInstances";
 const FAILED: &str = "minFailedInstances";
 
@@ -70,7 +73,7 @@ fn early_success(subject: &Subject<'_, '_>, roles: &[Role<'_>]) -> Option<Diagno
     };
     let mut diagnostic: Option<Diagnostic> = None;
     let (before, from) = deciders.split_at(primary);
-    for (role, wanted) in from.iter().chain(before) {
+    for (role, wanted) in from.iter().chain(before).take(MOST_ROLES) {
         let span = bound_span(role, SUCCEEDED);
         diagnostic = Some(match diagnostic {
             Some(diagnostic) => diagnostic.related(span, label(role, *wanted)),
@@ -83,6 +86,11 @@ fn early_success(subject: &Subject<'_, '_>, roles: &[Role<'_>]) -> Option<Diagno
     let mut diagnostic = diagnostic?
         .help("set `completion.minSucceededInstances: -1` in each role that must not end the job")
         .help("with -1 in every role the job waits for all tasks");
+    if deciders.len() > MOST_ROLES {
+        let more = deciders.len() - MOST_ROLES;
+        diagnostic = diagnostic.help(format!("{more} more task roles can end the job as well"));
+        return Some(diagnostic);
+    }
     let edits: Option<Vec<Edit>> = deciders
         .iter()
         .map(|(role, _)| never_succeeding(subject, role))
@@ -133,7 +141,7 @@ fn never_fails(subject: &Subject<'_, '_>, roles: &[Role<'_>]) -> Option<Diagnost
         "the job succeeds even if every task fails",
     )
     .label(format!("no failure in `{}` fails the job", first.name.text));
-    for role in others {
+    for role in others.iter().take(MOST_ROLES) {
         diagnostic = diagnostic.related(
             bound_span(role, FAILED),
             format!("nor in `{}`", role.name.text),

@@ -30,6 +30,9 @@ pub(super) fn shown_span(node: &Node<'_>) -> Span {
 /// The edit that removes an entry of a block mapping with its lines. `None` if it shares a line
 /// with something else, is the only entry, or holds an anchor.
 pub(super) fn remove_entry(sources: &Sources, entry: &Entry<'_>, siblings: usize) -> Option<Edit> {
+    if entry.key.span.source != entry.value.span.source || entry.value.alias().is_some() {
+        return None;
+    }
     remove_lines(sources, entry.key.span.to(entry.value.span), siblings, "")
 }
 

@@ -166,6 +166,21 @@ fn the_fix_for_a_race_waits_for_all() {
 }
 
 #[test]
+fn of_many_racing_roles_a_few_are_shown() {
+    let mut text = roles("", "");
+    for index in 0..10 {
+        text.push_str(&format!("  more{index}:\n    dockerImage: image\n"));
+    }
+    let found = lint(text);
+    assert_eq!(found.names(), ["early-success"]);
+    assert_eq!(found.diagnostics[0].related.len(), 5);
+    assert_eq!(
+        found.diagnostics[0].help[2],
+        "6 more task roles can end the job as well"
+    );
+}
+
+#[test]
 fn the_recipes_are_clean() {
     let with = |failed: i32, succeeded: i32| {
         format!(

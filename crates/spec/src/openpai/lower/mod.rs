@@ -314,6 +314,9 @@ impl<'d> Lowering<'_, 'd> {
             .map(|scalar| &*scalar.text)
             .unwrap_or_default();
         let origin = |trace: &Trace<'_>| trace.written(node, &doc_path);
+        if !self.building && self.out.is_full() {
+            return (Text::default(), None);
+        }
         if !text.contains("<%") {
             if !self.building {
                 return (Text::default(), None);
