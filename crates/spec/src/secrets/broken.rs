@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::openpai;
+
 /// The ranges behind every key `secrets` and `password`, up to where their values may end.
 /// Every step looks only at text that no earlier step has looked at, so the time is linear.
 pub(super) fn secret_ranges(text: &str) -> Vec<Range<usize>> {
@@ -16,7 +18,11 @@ pub(super) fn secret_ranges(text: &str) -> Vec<Range<usize>> {
             if at < covered {
                 continue;
             }
-            if let Some(range) = value_range(text, unseen, at..last_end) {
+            let ends_block = match word {
+                "secrets" => is_job_key,
+                _ => |_: &str| true,
+            };
+            if let Some(range) = value_range(text, unseen, at..last_end, ends_block) {
                 covered = range.end;
                 ranges.push(range);
             }
@@ -27,7 +33,12 @@ pub(super) fn secret_ranges(text: &str) -> Vec<Range<usize>> {
 
 /// The range of the value, if `word` is a key. Nothing before `unseen` needs to be looked at: if
 /// the word's line starts before it, the word does not open its line.
-fn value_range(text: &str, unseen: usize, word: Range<usize>) -> Option<Range<usize>> {
+fn value_range(
+    text: &str,
+    unseen: usize,
+    word: Range<usize>,
+    ends_block: fn(&str) -> bool,
+) -> Option<Range<usize>> {
     let before = text.get(unseen..word.start)?;
     let after = text.get(word.end..)?;
     let (before, after) = match before.chars().next_back() {
@@ -57,7 +68,7 @@ fn value_range(text: &str, unseen: usize, word: Range<usize>) -> Option<Range<us
     let length = if shown.starts_with(['{', '[']) {
         rest.len() - shown.len() + flow_length(shown)
     } else if opens_line {
-        block_length(rest, lead.len())
+        block_length(rest, lead.len(), ends_block)
     } else {
         scalar_length(rest)
     };
@@ -115,12 +126,13 @@ fn flow_length(text: &str) -> usize {
 }
 
 /// The rest of the line and all lines that belong to it: deeper ones, blank ones, and those that do
-/// not look like the next key.
-fn block_length(text: &str, indent: usize) -> usize {
+/// not begin with a key that ends the block.
+fn block_length(text: &str, indent: usize, ends_block: fn(&str) -> bool) -> usize {
     let mut length = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let content = line.trim_start_matches([' ', '\t']);
-        let is_next = line.len() - content.len() <= indent && looks_like_key(content);
+        let is_next =
+            line.len() - content.len() <= indent && key_of(content).is_some_and(ends_block);
         if index > 0 && is_next {
             break;
         }
@@ -144,14 +156,22 @@ fn scalar_length(text: &str) -> usize {
     text.find([',', '}', ']', '\n']).unwrap_or(text.len())
 }
 
-fn looks_like_key(line: &str) -> bool {
+/// The key with which a line begins.
+fn key_of(line: &str) -> Option<&str> {
     let word_end = line
         .find(|char: char| {
             !(char.is_alphanumeric() || matches!(char, '_' | '-' | '.' | '"' | '\''))
         })
         .unwrap_or(line.len());
-    let rest = &line[word_end..];
-    word_end > 0 && !line.starts_with("- ") && rest.trim_start().starts_with(':')
+    let (word, rest) = line.split_at(word_end);
+    let is_key = !word.is_empty() && rest.trim_start().starts_with(':');
+    is_key.then(|| word.trim_matches(['"', '\'']))
+}
+
+/// Whether a key can follow the secrets. Any other one may be a secret that has lost its indent.
+fn is_job_key(key: &str) -> bool {
+    let fields = openpai::fields::JOB.fields;
+    fields.iter().any(|field| field.name == key)
 }
 
 /// The texts in a range of secrets that may be values: what stands behind `:` or `-` on each line,

@@ -12,9 +12,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::diagnostic::{Diagnostic, codes};
+use crate::diagnostic::{Diagnostic, codes, suggest};
 use crate::source::{Source, SourceId, Sources, Span};
-use crate::yaml::{Map, Node, Value};
+use crate::yaml::{Entry, Map, Node, Value};
 use needles::Needles;
 
 pub use clear::{ClearSecrets, SHORTEST, implicit_name};
@@ -30,7 +30,7 @@ pub const MASK_CHAR: char = '•';
 pub struct Redactor {
     /// Values in the source.
     hidden: Vec<Span>,
-    /// Keys of mappings, in which a value that stands there by chance is not masked.
+    /// Keys of mappings, in which an ordinary word is not masked only because it is a secret too.
     keys: Vec<Span>,
     needles: Needles,
 }
@@ -62,7 +62,11 @@ impl Redactor {
             let is_broken = |diagnostic: &Diagnostic| {
                 diagnostic.span.source == id && diagnostic.code.id.starts_with("P01")
             };
-            if root.is_none() || diagnostics.iter().any(is_broken) {
+            // Secrets that have lost their indent stand beside an empty `secrets`.
+            let has_lost = root
+                .and_then(|root| root.get("secrets"))
+                .is_some_and(|entry| entry.value.as_map().is_none());
+            if root.is_none() || has_lost || diagnostics.iter().any(is_broken) {
                 redactor.add_broken_text(sources.get(id));
             }
         }
@@ -94,33 +98,42 @@ impl Redactor {
         redactor
     }
 
-    /// Adds the secrets of a document: all below `secrets`, and the passwords of image registries.
+    /// Adds the secrets of a document: all below `secrets` (also if the key is misspelt or stands too
+    /// deep), and every password that is not only a tag.
     pub fn add_document(&mut self, root: &Node<'_>, sources: &Sources) {
-        let Some(map) = root.as_map() else {
-            return;
-        };
-        if let Some(secrets) = map.get("secrets") {
-            let mut spans = vec![secrets.key.span];
-            self.add_values(&secrets.value, sources, &mut spans);
-            self.hide_comments(spans, sources);
-        }
-        let prerequisites = map
-            .get("prerequisites")
-            .and_then(|entry| entry.value.as_list())
-            .unwrap_or_default();
-        for item in std::iter::once(root).chain(prerequisites) {
-            let password = item
-                .get("auth")
-                .and_then(|auth| auth.value.get("password"))
-                .map(|entry| &entry.value)
-                .filter(|value| !value.as_text().is_some_and(is_one_tag));
-            if let Some(password) = password {
-                self.add_values(password, sources, &mut Vec::new());
+        for entry in root.as_map().into_iter().flat_map(|map| &map.entries) {
+            if suggest::closest(&entry.key.text, ["secrets"]).is_some() {
+                self.add_secrets(entry, sources);
             }
         }
+        self.add_deep(root, sources);
         if !self.needles.is_empty() {
             self.add_keys(root);
         }
+    }
+
+    fn add_deep(&mut self, node: &Node<'_>, sources: &Sources) {
+        match &node.value {
+            Value::Scalar(_) => {}
+            Value::List(list) => list.iter().for_each(|item| self.add_deep(item, sources)),
+            Value::Map(map) => {
+                for entry in &map.entries {
+                    match &*entry.key.text {
+                        "secrets" => self.add_secrets(entry, sources),
+                        "password" if !entry.value.as_text().is_some_and(is_one_tag) => {
+                            self.add_values(&entry.value, sources, &mut Vec::new());
+                        }
+                        _ => self.add_deep(&entry.value, sources),
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_secrets(&mut self, entry: &Entry<'_>, sources: &Sources) {
+        let mut spans = vec![entry.key.span];
+        self.add_values(&entry.value, sources, &mut spans);
+        self.hide_comments(spans, sources);
     }
 
     /// Adds the secrets of a text that is not good YAML, as far as they can be told, and rather too
@@ -251,7 +264,8 @@ impl Redactor {
         keys.sort_unstable();
         let is_in_key = |range: &Range<usize>| {
             let after = keys.partition_point(|key| key.start as usize <= range.start);
-            after > 0 && range.end <= keys[after - 1].end as usize
+            let inside = after > 0 && range.end <= keys[after - 1].end as usize;
+            inside && text.get(range.clone()).is_some_and(needles::is_ordinary)
         };
         ranges.extend(
             self.needles

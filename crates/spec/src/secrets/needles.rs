@@ -88,7 +88,7 @@ impl Needles {
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
         };
         self.find(text, |range| {
-            let found = &bytes[range.clone()];
+            let found = text.get(range.clone()).unwrap_or_default();
             let inside_word = range.start > 0 && is_word(bytes.get(range.start - 1))
                 || is_word(bytes.get(range.end));
             !inside_word || !is_ordinary(found)
@@ -123,10 +123,10 @@ impl Needles {
 }
 
 /// Whether a value may as well be a name in a job file.
-fn is_ordinary(value: &[u8]) -> bool {
+pub(super) fn is_ordinary(value: &str) -> bool {
     value.len() < LONGEST_WORD
         && value
-            .iter()
+            .bytes()
             .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-'))
 }
 

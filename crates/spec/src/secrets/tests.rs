@@ -1,10 +1,45 @@
 #![allow(clippy::unwrap_used)]
 
+use pinnace_core::fidelity::Engine;
 use proptest::prelude::*;
 
 use super::*;
+use crate::diagnostic::Levels;
 use crate::diagnostic::codes;
+use crate::diagnostic::render::{self, Colour, Report};
+use crate::job::{Compat, Request, read};
+use crate::library::NoLibrary;
 use crate::yaml::{Limits, load};
+
+const SECRET: &str = "Hunter2Hunter2";
+
+const JOB: &str = r#"protocolVersion: 2
+name: train
+type: job
+extra: {a: [1, "2"]}
+parameters: {batch: 32, rate: 0.1}
+secrets:
+  token: Hunter2Hunter2
+  quoted: "Hunter2Hunter2"   # a comment
+  single: 'Hunter2Hunter2'
+  list: [a, Hunter2Hunter2, {b: Hunter2Hunter2}]
+  block: |
+    Hunter2Hunter2
+prerequisites:
+  - name: python
+    type: dockerimage
+    uri: python:3.12
+    auth: {username: me, password: "<% $secrets.token %>"}
+taskRoles:
+  worker:
+    instances: "two"
+    dockerImage: pyton
+    resourcePerInstance: {cpu: 1, memoryMB: 1024, gpu: 0, disk: 3}
+    commands:
+      - echo <% $secrets.token %> <% $parameters.bacth %>
+      - |
+        curl Hunter2Hunter2
+"#;
 
 fn masked(text: &str) -> String {
     let sources = Sources::default();
@@ -54,6 +89,12 @@ fn a_password_is_a_secret_unless_it_names_one() {
     );
     let text = "auth:\n  password: <% $secrets.p %>\n";
     assert_eq!(masked(text), text);
+}
+
+#[test]
+fn a_misspelt_or_misplaced_key_does_not_bare_its_secrets() {
+    let shown = masked("secret: {a: hunter2}\nextras:\n  secrets: hunter2\n  password: hunter2\n");
+    assert!(!shown.contains("hunter2"), "{shown}");
 }
 
 #[test]
@@ -147,8 +188,8 @@ fn a_secret_in_a_flag_is_masked() {
 #[test]
 fn a_broken_block_is_masked_to_its_end() {
     assert_eq!(
-        masked_broken("a: [1\nsecrets :\n  x: one\n\tbad\n- odd\n  k: |\n   lines\n\nnext: 1\n"),
-        "a: [1\nsecrets :\n  •• •••\n\t•••\n• •••\n  •• •\n   •••••\n\nnext: 1\n"
+        masked_broken("a: [1\nsecrets :\n  x: one\n\tbad\n- odd\n  k: |\n   lines\n\nname: 1\n"),
+        "a: [1\nsecrets :\n  •• •••\n\t•••\n• •••\n  •• •\n   •••••\n\nname: 1\n"
     );
     assert_eq!(masked_broken("'secrets': abc"), "'secrets': •••");
     assert_eq!(
@@ -180,8 +221,8 @@ fn a_broken_flow_is_masked_to_its_end() {
 #[test]
 fn a_value_of_a_broken_file_is_masked_elsewhere() {
     assert_eq!(
-        masked_broken("secrets:\n  token: s3cr3t\nrun: echo s3cr3t [\n"),
-        "secrets:\n  •••••• ••••••\nrun: echo •••••• [\n"
+        masked_broken("secrets:\n  token: s3cr3t\nname: echo s3cr3t [\n"),
+        "secrets:\n  •••••• ••••••\nname: echo •••••• [\n"
     );
 }
 
@@ -209,5 +250,58 @@ proptest! {
     fn any_text_is_fine(text in "\\PC*") {
         masked_broken(&text);
         masked_broken(&format!("secrets: {text}"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_damage_to_a_job_bares_a_secret(
+        edits in prop::collection::vec((0_usize..JOB.len(), "[-:{}\\[\\],\"'|>&*!?#%@` \\n\\ta-z0-9]{0,3}", 0_usize..3), 1..4),
+    ) {
+        let mut text = JOB.to_owned();
+        for (at, inserted, removed) in edits {
+            let at = at.min(text.len());
+            let end = (at + removed).min(text.len());
+            let spoils_secret = text.match_indices(SECRET).any(|(start, _)| {
+                at < start + SECRET.len() && start < end || (start < at && at < start + SECRET.len())
+            });
+            let spoils_key = text.match_indices("secrets").any(|(start, _)| {
+                at <= start + 8 && start <= end
+            });
+            if !spoils_secret && !spoils_key && text.get(at..end).is_some() {
+                text.replace_range(at..end, &inserted);
+            }
+        }
+        let sources = Sources::default();
+        let source = sources.add("job.yaml", text.as_str());
+        let request = Request {
+            settings: &[],
+            compat: Compat::None,
+            engine: Engine::Local,
+            strict: true,
+            levels: &Levels::default(),
+            dialect: None,
+            limits: Limits::default(),
+            plan: true,
+        };
+        let outcome = read(&sources, source, &request, &NoLibrary);
+        let report = Report {
+            diagnostics: &outcome.diagnostics,
+            sources: &sources,
+            redactor: &outcome.redactor,
+        };
+        for output in [
+            render::text(&[report], Colour::Never),
+            render::json(&[report], 1),
+            render::sarif(&[report], "0"),
+        ] {
+            prop_assert!(!output.contains(SECRET), "{text}\n=>\n{output}");
+        }
+        if let Some(job) = outcome.job {
+            let plan = serde_json::to_string(&job.plan).unwrap();
+            prop_assert!(!plan.contains(SECRET), "{text}\n=>\n{plan}");
+        }
     }
 }
