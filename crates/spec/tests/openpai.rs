@@ -534,3 +534,17 @@ fn without_a_marketplace_a_check_warns_and_a_plan_is_refused() {
         );
     }
 }
+
+#[test]
+fn a_name_that_means_nothing_does_not_make_others_unused() {
+    let text = job_with("", "    commands: [ls]\n", "")
+        .replace("dockerImage: img", "dockerImage: something_else");
+    let read = read(&text);
+    let codes: Vec<&str> = read
+        .outcome
+        .diagnostics
+        .iter()
+        .map(|found| found.code.name)
+        .collect();
+    assert_eq!(codes, ["unknown-prerequisite"], "{:#?}", read.summary());
+}

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use indexmap::IndexMap;
 
+use super::super::marketplace::SCHEME;
 use super::super::model::{Kind, Name};
 use super::super::read::entries;
 use super::{Subject, each_scalar, place};
@@ -155,6 +156,8 @@ fn prerequisites(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
         }
     }
     let mut used: HashSet<(&str, Option<Kind>)> = HashSet::new();
+    // The types of names that mean nothing: one of that type was meant, nobody knows which.
+    let mut lost: HashSet<Option<Kind>> = HashSet::new();
     let mut refer = |name: Name<'_>, wanted: Option<Kind>| {
         let exact = own.get_key_value(name.text);
         let meant =
@@ -166,6 +169,8 @@ fn prerequisites(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
                 .iter()
                 .filter(|kind| wanted.is_none() || **kind == wanted);
             used.extend(kinds.map(|kind| (*name, *kind)));
+        } else if !name.text.starts_with(SCHEME) {
+            lost.insert(wanted);
         }
     };
     for role in &subject.job.roles {
@@ -194,7 +199,9 @@ fn prerequisites(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
         let Some(name) = prerequisite.name else {
             continue;
         };
-        if used.contains(&(name.text, prerequisite.kind)) {
+        let is_image = prerequisite.kind == Some(Kind::DockerImage);
+        let is_lost = lost.contains(&prerequisite.kind) || (!is_image && lost.contains(&None));
+        if is_lost || used.contains(&(name.text, prerequisite.kind)) {
             continue;
         }
         let message = format!("nothing uses the prerequisite `{}`", name.text);
