@@ -175,3 +175,12 @@ pub(crate) fn shown(path: &Path) -> String {
         })
         .collect()
 }
+
+/// Why something cannot be read.
+pub(crate) fn in_words(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
+    }
+}

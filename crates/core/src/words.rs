@@ -4,6 +4,9 @@ use indexmap::IndexMap;
 
 use crate::plan::{Event, Retry, Role};
 
+/// A sentence with more parts is not read by anyone.
+const MOST_LISTED: usize = 8;
+
 /// What decides the fate of a job, in sentences without full stops, meant to be joined by `; `.
 ///
 /// A role's policy is read as the protocol carries it out: the first condition that comes true
@@ -80,11 +83,15 @@ pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{s}")
 }
 
-/// `a`, `a or b`, `a, b or c`.
+/// `a`, `a or b`, `a, b or c`; of many only the first.
 pub fn listed(items: &[String], conjunction: &str) -> String {
     match items {
         [] => String::new(),
         [only] => only.clone(),
+        many if many.len() > MOST_LISTED => {
+            let (first, rest) = many.split_at(MOST_LISTED - 1);
+            format!("{} {conjunction} {} more", first.join(", "), rest.len())
+        }
         [first @ .., last] => format!("{} {conjunction} {last}", first.join(", ")),
     }
 }
@@ -308,6 +315,14 @@ mod tests {
             "the job succeeds when every task has ended and nothing has failed it; it fails as soon as \
              2 of the 4 `a` tasks have failed; tasks that still run then are stopped"
         );
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let items: Vec<String> = (1..=9).map(|number| number.to_string()).collect();
+        assert_eq!(listed(&items[..3], "or"), "1, 2 or 3");
+        assert_eq!(listed(&items[..8], "or"), "1, 2, 3, 4, 5, 6, 7 or 8");
+        assert_eq!(listed(&items, "or"), "1, 2, 3, 4, 5, 6, 7 or 2 more");
     }
 
     #[test]

@@ -137,7 +137,7 @@ fn check(reader: &Reader, input: &Input, format: Format, colour: Colour) -> Chec
         Ok(Some(reading)) => reading,
         Ok(None) => return Checked::NotAJob,
         Err(error) => {
-            return Checked::Unreadable(format!("`{}`: {}", input.name, in_words(&error)));
+            return Checked::Unreadable(format!("`{}`: {}", input.name, files::in_words(&error)));
         }
     };
     let found = &reading.outcome.diagnostics;
@@ -167,14 +167,6 @@ fn check(reader: &Reader, input: &Input, format: Format, colour: Colour) -> Chec
 fn may_be_a_job(bytes: &[u8]) -> bool {
     let has = |word: &[u8]| bytes.windows(word.len()).any(|window| window == word);
     has(b"protocolVersion") || has(b"taskRoles")
-}
-
-fn in_words(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-        std::io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        _ => error.to_string(),
-    }
 }
 
 fn texts(checked: &[Checked]) -> String {

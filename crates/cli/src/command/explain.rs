@@ -104,7 +104,10 @@ impl Explain {
         let mut reading = match reader.read(&input, true, |_| true) {
             Ok(Some(reading)) => reading,
             Ok(None) => return Exit::Usage,
-            Err(error) => return usage(color, &[format!("`{}`: {error}", input.name)]),
+            Err(error) => {
+                let reason = files::in_words(&error);
+                return usage(color, &[format!("`{}`: {reason}", input.name)]);
+            }
         };
         if !reading.outcome.diagnostics.is_empty() {
             let colour = colour(color.on(&std::io::stderr()));

@@ -180,7 +180,10 @@ impl Page {
             row.trim_end();
             self.out.extend(std::iter::repeat_n(' ', indent));
             if index == 0 && !label.is_empty() {
-                self.piece(Look::Label, &format!("{label:column$}"));
+                let label = visible(label);
+                let pad = column.saturating_sub(label.width()).max(1);
+                self.piece(Look::Label, &label);
+                self.out.extend(std::iter::repeat_n(' ', pad));
             } else {
                 self.out.extend(std::iter::repeat_n(' ', column));
             }

@@ -2,13 +2,16 @@
 
 use std::collections::HashSet;
 
-use pinnace_core::environment::{self, Value};
+use pinnace_core::environment::{self, Value, Variable};
 use pinnace_core::plan::{Action, Role};
 use pinnace_core::text::{Piece, Text};
 use pinnace_core::words;
 
 use super::page::{Line, Look};
 use super::plan::{View, line_of};
+
+/// Of so many roles each knows all others; with more, the list of what they know is left out.
+const MOST_ROLES: usize = 64;
 
 impl View<'_> {
     pub(super) fn role(&mut self, name: &str, role: &Role) {
@@ -108,7 +111,7 @@ impl View<'_> {
         let rows = [
             ("hardware", "sku", &placement.sku),
             ("cell", "pinnedCell", &placement.pinned_cell),
-            ("near", "affinityGroup", &placement.affinity_group),
+            ("affinity", "affinityGroup", &placement.affinity_group),
         ];
         for (label, key, value) in rows {
             if let Some(value) = value {
@@ -130,11 +133,16 @@ impl View<'_> {
             self.value(heading, &line, &format!("{path}.env.{variable}"));
             heading = "";
         }
+        if self.plan().roles.len() > MOST_ROLES && !self.all {
+            let words = "variables of every role; `--all` shows them";
+            self.value(heading, &Line::default().with(Look::Dim, words), "");
+            return;
+        }
         let variables = environment::variables(self.plan(), name);
         let spoken = words_of(role);
         let mut shown = 0;
         for variable in &variables {
-            if !self.all && !variable.names().any(|name| spoken.contains(name.as_str())) {
+            if !self.all && !spoken.iter().any(|word| names(variable, word)) {
                 continue;
             }
             shown += 1;
@@ -148,14 +156,32 @@ impl View<'_> {
         }
         let rest = variables.len() - shown;
         if rest > 0 {
-            let more = if shown > 0 { " more" } else { "" };
-            let words = format!(
-                "{}{more}; `--all` shows them",
-                words::count(rest, "variable")
-            );
+            let thing = if shown > 0 {
+                "more variable"
+            } else {
+                "variable"
+            };
+            let words = format!("{}; `--all` shows them", words::count(rest, thing));
             self.value(heading, &Line::default().with(Look::Dim, words), "");
         }
     }
+}
+
+/// Whether a word is the name of a variable, or of one in a family of them.
+fn names(variable: &Variable, word: &str) -> bool {
+    let Some(tasks) = variable.tasks else {
+        return variable.name == word;
+    };
+    let (before, after) = variable
+        .name
+        .split_once('*')
+        .unwrap_or((&variable.name, ""));
+    let index = word
+        .strip_prefix(before)
+        .and_then(|rest| rest.strip_suffix(after));
+    index
+        .and_then(|index| index.parse().ok())
+        .is_some_and(|index: u32| index < tasks)
 }
 
 /// The words of the role's command and steps that could be names of variables.

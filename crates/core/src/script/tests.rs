@@ -255,6 +255,29 @@ fn what_a_shell_cannot_do_is_left_to_the_runner() {
 }
 
 #[test]
+fn values_reach_the_shell_as_they_are() {
+    let values = [
+        "it's",
+        "$HOME `id` \\",
+        "",
+        " a  b ",
+        "a\nb",
+        "!{x}*?[y]~#;&|<>()",
+        "\"",
+        "ß…",
+    ];
+    let mut role = role(vec![], &[], vec![]);
+    for (index, value) in values.iter().enumerate() {
+        role.env.insert(format!("V{index}"), (*value).into());
+        role.command
+            .push(format!("printf '%s|' \"$V{index}\"").into());
+    }
+    let (status, output, _) = run(&role);
+    assert_eq!(status, Some(0));
+    assert_eq!(output, format!("{}|", values.join("|")).replace('\n', " "));
+}
+
+#[test]
 fn the_whole_text() {
     let mut clone = Text::from("git clone https://");
     clone.push_secret(SecretName("token".into()));
@@ -271,7 +294,6 @@ fn the_whole_text() {
     role.command.insert(0, clone);
     role.env.insert("GREETING".to_owned(), "it's me".into());
     role.mounts.push(Mount {
-        name: "nfs".to_owned(),
         storage: "nfs".into(),
         target: "/mnt/nfs".into(),
     });

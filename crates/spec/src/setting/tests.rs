@@ -360,3 +360,10 @@ fn a_nested_query_does_not_take_forever() {
         assert_eq!(problems.len(), 1, "{query}");
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_flag_makes_it_panic(text in ".{0,40}", path in "[$.a-z\\[\\]'\"*?@=0-9 -]{0,30}") {
+        applied(&[p(&text), set(&text), set(&format!("{path}=1")), p(&format!("{path}=x"))], &[]);
+    }
+}
