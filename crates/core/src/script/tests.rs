@@ -294,6 +294,7 @@ fn the_whole_text() {
     role.command.insert(0, clone);
     role.env.insert("GREETING".to_owned(), "it's me".into());
     role.mounts.push(Mount {
+        name: "nfs".to_owned(),
         storage: "nfs".into(),
         target: "/mnt/nfs".into(),
     });
