@@ -3,7 +3,7 @@
 //! A value of the wrong type is reported and not looked into. Nothing is allocated while all is
 //! well.
 
-use super::path::Path;
+use super::path::{Path, cut};
 use super::{Field, Object, Shape, TextRule, Unknown};
 use crate::diagnostic::Diagnostics;
 use crate::source::Sources;
@@ -141,7 +141,7 @@ impl Checker<'_> {
             self.bad_text(
                 &path.key(entry),
                 span,
-                &format!("{what} `{text}`"),
+                &format!("{what} `{}`", cut(text)),
                 text,
                 rule,
             );

@@ -98,7 +98,18 @@ impl<'p, 's> Path<'p, 's> {
 
     /// Whether the mapping here has a key.
     pub(super) fn has(&self, key: &str) -> bool {
-        self.node.get(key).is_some()
+        self.get(key).is_some()
+    }
+
+    /// The value of a key of the mapping here. Looks only at the first keys: it is asked once for
+    /// each problem, and a hostile mapping has many of both.
+    fn get(&self, key: &str) -> Option<&'p Node<'s>> {
+        const FIRST: usize = 100;
+        let entries = &self.node.as_map()?.entries;
+        let mut first = entries.iter().take(FIRST);
+        first
+            .find(|entry| entry.key.text == key)
+            .map(|entry| &entry.value)
     }
 
     /// The objects around this place, nearest first, each with its path.
@@ -110,7 +121,7 @@ impl<'p, 's> Path<'p, 's> {
     pub(super) fn value_name(&self) -> String {
         match self.step {
             Step::Root => "the document".to_owned(),
-            Step::Field(key) | Step::Key(key) => format!("`{key}`"),
+            Step::Field(key) | Step::Key(key) => format!("`{}`", cut(key)),
             Step::Index(_) => {
                 let mut tail = String::new();
                 let mut path = Some(self);
@@ -118,7 +129,7 @@ impl<'p, 's> Path<'p, 's> {
                     match here.step {
                         Step::Index(index) => tail.insert_str(0, &format!("[{index}]")),
                         Step::Field(key) | Step::Key(key) => {
-                            tail.insert_str(0, key);
+                            tail.insert_str(0, &cut(key));
                             break;
                         }
                         Step::Root => break,
@@ -134,10 +145,10 @@ impl<'p, 's> Path<'p, 's> {
     pub(super) fn describe(&self, name: &str) -> String {
         match self.step {
             Step::Root => format!("the {name}"),
-            Step::Key(key) => format!("{name} `{key}`"),
-            Step::Index(index) => match self.node.get("name").map(|entry| &entry.value) {
+            Step::Key(key) => format!("{name} `{}`", cut(key)),
+            Step::Index(index) => match self.get("name") {
                 Some(own) if own.is_string() => {
-                    format!("{name} `{}`", own.as_text().unwrap_or_default())
+                    format!("{name} `{}`", cut(own.as_text().unwrap_or_default()))
                 }
                 _ => format!("{name} {}", index + 1),
             },
@@ -188,4 +199,14 @@ fn first_word(node: &Node<'_>) -> Span {
         Some(entry) if entry.merged.is_none() => entry.key.span,
         _ => node.span,
     }
+}
+
+/// The start of a text that may be long or have many lines.
+pub(super) fn cut(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.lines().next().unwrap_or_default();
+    if line.len() == text.len() && line.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    line.chars().take(MOST).chain(['…']).collect()
 }

@@ -1,7 +1,7 @@
 //! The words of every problem that a table can find. Nothing here runs while all is well.
 
 use super::check::Checker;
-use super::path::{Path, Via};
+use super::path::{Path, Via, cut};
 use super::{Field, Object, Shape, TextRule, Unknown, repair};
 use crate::diagnostic::suggest::closest;
 use crate::diagnostic::{Diagnostic, codes};
@@ -403,16 +403,6 @@ fn found(node: &Node<'_>) -> String {
 
 fn quote(text: &str) -> String {
     format!("`{}`", cut(text))
-}
-
-/// The start of a text that may be long or have many lines.
-fn cut(text: &str) -> String {
-    const MOST: usize = 60;
-    let line = text.lines().next().unwrap_or_default();
-    if line.len() == text.len() && line.chars().count() <= MOST {
-        return text.to_owned();
-    }
-    line.chars().take(MOST).chain(['…']).collect()
 }
 
 fn alternatives(words: &[&str]) -> String {

@@ -7,6 +7,9 @@ use crate::source::{Source, Span};
 use crate::yaml::node::Kind;
 use crate::yaml::{Entry, Node, Style};
 
+/// A repair of more places than this is left to the user: nobody reads such a patch.
+const MOST_EDITS: usize = 50;
+
 /// Whether a list or mapping is written with brackets.
 pub(super) fn is_flow(source: &Source, node: &Node<'_>) -> bool {
     source.slice(node.span).starts_with(['[', '{'])
@@ -276,7 +279,7 @@ fn without_dashes(
         _ => entries.len() == 1,
     };
     let mut dashes = Vec::new();
-    for item in items {
+    for item in items.iter().take(MOST_EDITS + 1) {
         let Some(map) = item.as_map().filter(|map| fits(&map.entries)) else {
             break;
         };
@@ -290,7 +293,8 @@ fn without_dashes(
         }
         dashes.push(Span::new(source.id(), dash.len() - 1, dash.len()));
     }
-    if items.is_empty() || items.len() != dashes.len() || is_flow(source, node) {
+    let is_whole = !items.is_empty() && items.len() == dashes.len();
+    if !is_whole || is_flow(source, node) || dashes.len() > MOST_EDITS {
         return diagnostic.help("write its entries as `key: value`, without `- `");
     }
     dashes.into_iter().fold(diagnostic, |diagnostic, dash| {

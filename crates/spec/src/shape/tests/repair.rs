@@ -23,7 +23,7 @@ fn block(value: &Value, indent: usize, out: &mut String) {
         }
         Value::Array(items) if !items.is_empty() => {
             for (index, item) in items.iter().enumerate() {
-                out.push_str(if index == 0 { "" } else { &*pad });
+                out.push_str(if index == 0 { "" } else { &pad });
                 out.push_str("- ");
                 block(item, indent + 2, out);
             }
