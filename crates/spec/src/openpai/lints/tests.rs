@@ -167,11 +167,8 @@ fn the_fix_for_a_race_waits_for_all() {
 
 #[test]
 fn of_many_racing_roles_a_few_are_shown() {
-    let mut text = roles("", "");
-    for index in 0..10 {
-        text.push_str(&format!("  more{index}:\n    dockerImage: image\n"));
-    }
-    let found = lint(text);
+    let more = (0..10).map(|index| format!("  more{index}: {{dockerImage: image}}\n"));
+    let found = lint(roles("", "") + &more.collect::<String>());
     assert_eq!(found.names(), ["early-success"]);
     assert_eq!(found.diagnostics[0].related.len(), 5);
     assert_eq!(
