@@ -185,16 +185,12 @@ impl<'s> Reader<'s> {
         let handle = tag[1..].find('!').map(|at| &tag[..at + 2]);
         if let Some(handle) = handle
             && handle != "!!"
-            && !self.tag_handles.contains(&handle)
+            && !self.tag_handles.contains(handle)
         {
             let span = self.span(start, start + handle.len());
             self.report(
-                Diagnostic::new(
-                    &codes::SYNTAX,
-                    span,
-                    format!("no `%TAG {handle}` line declares this tag"),
-                )
-                .help("a text that starts with `!` must be quoted"),
+                Diagnostic::new(&codes::SYNTAX, span, "no `%TAG` line declares this tag")
+                    .help("a text that starts with `!` must be quoted"),
             );
         }
         Cow::Borrowed(tag)

@@ -24,6 +24,12 @@ pub(super) enum Place {
     Explicit,
 }
 
+/// A column at which entries stand by mistake, and the place of the problem that says so.
+struct WrongColumn {
+    column: usize,
+    problem: usize,
+}
+
 impl Place {
     fn allows_flush_list(self) -> bool {
         matches!(self, Place::Value | Place::Explicit)
@@ -192,12 +198,12 @@ impl<'s> Reader<'s> {
             }
             b'[' | b'{' => {
                 self.open_anchor(&properties);
-                let line = self.line_end(self.pos);
+                let line = self.line();
                 let node = self.flow_collection(n);
                 self.key_or_node(n, start, line, may_start_block, properties, node)
             }
             b'"' | b'\'' => {
-                let line = self.line_end(self.pos);
+                let line = self.line();
                 let node = self.quoted(n);
                 self.count(&node);
                 self.key_or_node(n, start, line, may_start_block, properties, node)
@@ -206,7 +212,7 @@ impl<'s> Reader<'s> {
                 if let Some(span) = properties.span() {
                     self.alias_with_properties(span);
                 }
-                let line = self.line_end(self.pos);
+                let line = self.line();
                 let node = self.alias(false);
                 self.key_or_node(n, start, line, may_start_block, Properties::default(), node)
             }
@@ -275,7 +281,7 @@ impl<'s> Reader<'s> {
         &mut self,
         n: isize,
         start: usize,
-        line_end: usize,
+        line: usize,
         may_start_block: bool,
         properties: Properties<'s>,
         mut node: Node<'s>,
@@ -283,7 +289,7 @@ impl<'s> Reader<'s> {
         let end = self.pos;
         self.skip_blanks();
         if self.peek() == b':' && self.is_blank(self.pos + 1) && !self.is_stopped() {
-            if end > line_end {
+            if self.line() != line {
                 self.key_of_many_lines(node.span);
             } else if may_start_block {
                 return self.map_from_key(n, start, true, properties, |_| node);
@@ -370,8 +376,7 @@ impl<'s> Reader<'s> {
         let mut map = Mapping::new();
         let indent = column as isize;
         let mut key = first;
-        // A column that keys stand at by mistake; reported once.
-        let mut wrong_column = None;
+        let mut wrong = None;
         loop {
             let (read, value) = match key.take() {
                 Some(key) => {
@@ -383,7 +388,7 @@ impl<'s> Reader<'s> {
                     if let Some(key) = self.next_key(indent, &map) {
                         self.pos += 1;
                         (key, self.block_node(indent, Place::Value))
-                    } else if self.next_entry(n, column, &mut wrong_column, start) {
+                    } else if self.next_entry(n, column, &mut wrong, start) {
                         // The line that is no entry has been reported and passed.
                         continue;
                     } else {
@@ -393,7 +398,7 @@ impl<'s> Reader<'s> {
             };
             span.end = span.end.max(end_of(&read, &value));
             map.add(self, read, value);
-            if !self.next_entry(n, column, &mut wrong_column, start) {
+            if !self.next_entry(n, column, &mut wrong, start) {
                 break;
             }
         }
@@ -408,7 +413,7 @@ impl<'s> Reader<'s> {
         &mut self,
         n: isize,
         column: usize,
-        wrong_column: &mut Option<usize>,
+        wrong: &mut Option<WrongColumn>,
         start: usize,
     ) -> bool {
         loop {
@@ -430,15 +435,21 @@ impl<'s> Reader<'s> {
             if found as isize <= n {
                 return false;
             }
-            if *wrong_column == Some(found) {
+            if let Some(wrong) = wrong
+                && wrong.column == found
+            {
+                self.wrong_indent_again(column, wrong.problem);
                 return true;
             }
             if !self.starts_entry() {
                 self.stray_text(column, start);
                 continue;
             }
-            self.wrong_indent(column, start);
-            *wrong_column = Some(found);
+            let problem = self.wrong_indent(column, start);
+            *wrong = Some(WrongColumn {
+                column: found,
+                problem,
+            });
             return true;
         }
     }
@@ -462,7 +473,7 @@ impl<'s> Reader<'s> {
 
     fn unusual_key(&mut self, indent: isize, map: &Mapping<'s>) -> Option<ReadKey<'s>> {
         let start = self.pos;
-        let line_end = self.line_end(start);
+        let line = self.line();
         let properties = match self.peek() {
             b'&' | b'!' => {
                 let properties = self.properties(false);
@@ -507,14 +518,14 @@ impl<'s> Reader<'s> {
             self.apply(&mut node, properties);
         }
         if self.at_indicator(b':') {
-            if end > line_end {
+            if self.line() != line {
                 self.key_of_many_lines(node.span);
                 self.resync(indent);
                 return None;
             }
             return Some(self.key(node));
         }
-        if !self.is_stopped() && self.pos <= line_end {
+        if !self.is_stopped() && self.line() == line {
             self.no_colon(start, end, map.last());
         }
         self.resync(indent);
@@ -549,7 +560,7 @@ impl<'s> Reader<'s> {
             return Node::new(span, Value::List(Vec::new()));
         }
         let mut list = Vec::new();
-        let mut wrong_column = None;
+        let mut wrong = None;
         loop {
             self.pos += 1;
             span.end = span.end.max(self.pos as u32);
@@ -557,7 +568,7 @@ impl<'s> Reader<'s> {
             span.end = span.end.max(item.alias().unwrap_or(item.span).end);
             list.push(item);
             let more = loop {
-                if !self.next_entry(n, column, &mut wrong_column, start) {
+                if !self.next_entry(n, column, &mut wrong, start) {
                     break false;
                 }
                 if self.at_indicator(b'-') {

@@ -97,14 +97,7 @@ impl<'s> Reader<'s> {
             b'\n' | b'\r' => {}
             0 if self.pos >= self.bytes.len() => {}
             b'#' if self.pos > after => {
-                // Passes the comment and stops at the line break.
-                let end = self.line_end(self.pos);
-                let comment = super::Comment {
-                    span: self.span(self.pos, end),
-                    text: self.slice(self.pos + 1, end).trim(),
-                };
-                self.comments.push(comment);
-                self.pos = end;
+                self.pos = self.comment(self.pos);
             }
             _ => {
                 let end = self.line_end(self.pos);

@@ -54,7 +54,8 @@ impl<'s> Reader<'s> {
         if outermost {
             self.brackets = Brackets::default();
         }
-        Node::new(self.span(open, end.max(open + 1)), value)
+        let end = end.max(open + 1).max(last_end(&value));
+        Node::new(self.span(open, end), value)
     }
 
     fn flow_list(&mut self, n: isize, open: usize) -> Value<'s> {
@@ -197,7 +198,7 @@ impl<'s> Reader<'s> {
     /// An item of a list; `a: b` makes a mapping of one entry.
     fn flow_item(&mut self, n: isize) -> Node<'s> {
         let start = self.pos;
-        let line_end = self.line_end(start);
+        let line = self.line();
         let explicit = self.at_indicator(b'?');
         if explicit {
             self.pos += 1;
@@ -214,7 +215,7 @@ impl<'s> Reader<'s> {
         if !explicit && !colon {
             return key;
         }
-        if !explicit && end > line_end {
+        if !explicit && self.line() != line {
             self.key_of_many_lines(key.span);
         }
         if !self.enter() {
@@ -310,8 +311,7 @@ impl<'s> Reader<'s> {
     /// Whether a line at `word`, which is not indented deep enough to be inside the brackets,
     /// is the next entry of the block around them: it looks like one, and no bracket closes them.
     pub(super) fn flow_is_left(&mut self, word: usize) -> bool {
-        let dash = self.byte(word) == b'-' && self.is_blank(word + 1);
-        if !dash && self.key_end(word).is_none() {
+        if !self.is_entry(word) {
             return false;
         }
         let closed = self
@@ -430,4 +430,14 @@ impl<'s> Reader<'s> {
             .fix("use the bracket that fits", bracket, close.to_string()),
         );
     }
+}
+
+/// Where the last entry of a collection ends.
+fn last_end(value: &Value<'_>) -> usize {
+    let node = match value {
+        Value::Scalar(_) => None,
+        Value::List(list) => list.last(),
+        Value::Map(map) => map.entries.last().map(|entry| &entry.value),
+    };
+    node.map_or(0, |node| node.alias().unwrap_or(node.span).end as usize)
 }

@@ -153,13 +153,18 @@ impl<'s> Reader<'s> {
                 )
             }
             Value::Scalar(_) => {
+                let diagnostic = if self.peek() == b':' {
+                    let colon = self.char_span(self.pos);
+                    Diagnostic::new(&codes::BAD_KEY, colon, "no key stands before this `:`")
+                } else {
+                    let mark =
+                        self.span((span.start as usize).saturating_sub(1), span.start as usize);
+                    Diagnostic::new(&codes::BAD_KEY, mark, "no key stands after this `?`")
+                };
                 self.report(
-                    Diagnostic::new(
-                        &codes::BAD_KEY,
-                        self.span(self.pos, self.pos + 1),
-                        "no key stands before this `:`",
-                    )
-                    .help("write `key: value`; a text that starts with `:` must be quoted"),
+                    diagnostic.help(
+                        "write `key: value`; a text that starts with `:` or `?` must be quoted",
+                    ),
                 );
                 ReadKey::Bad
             }

@@ -33,6 +33,12 @@ impl<'s> Reader<'s> {
         rest.chars().next().map_or(0, char::len_utf8)
     }
 
+    /// The span of the character at a position.
+    pub(super) fn char_span(&self, at: usize) -> Span {
+        let rest = self.text.get(at..).unwrap_or_default();
+        self.span(at, at + rest.chars().next().map_or(0, char::len_utf8))
+    }
+
     /// What stands from a position to the end of the line, without a comment.
     pub(super) fn rest_of_line(&self, start: usize) -> (usize, usize) {
         let line = self.slice(start, self.line_end(start));
@@ -90,7 +96,13 @@ impl<'s> Reader<'s> {
 
     /// Whether the line at the cursor looks like an entry of a list or mapping.
     pub(super) fn starts_entry(&self) -> bool {
-        self.at_indicator(b'-') || self.at_indicator(b'?') || self.key_end(self.pos).is_some()
+        self.at_indicator(b'?') || self.is_entry(self.pos)
+    }
+
+    /// Whether `- ` or a key stands at a position.
+    pub(super) fn is_entry(&self, at: usize) -> bool {
+        let dash = self.byte(at) == b'-' && self.is_blank(at + 1);
+        dash || self.key_end(at).is_some()
     }
 
     /// Where the key that starts at a position ends, if a `:` and a blank follow it in its line.
@@ -335,7 +347,6 @@ impl<'s> Reader<'s> {
     pub(super) fn text_after_value(&mut self, indent: isize) {
         let pos = self.pos;
         let (_, end) = self.rest_of_line(pos);
-        let closer = self.byte(pos.saturating_sub(1));
         let before = self
             .slice(0, pos)
             .trim_end()
@@ -346,6 +357,9 @@ impl<'s> Reader<'s> {
             _ if self.peek() == b'#' => self
                 .syntax(pos, pos + 1, "a comment needs a space before its `#`")
                 .fix("insert a space", self.span(pos, pos), " "),
+            '"' | '\'' if self.peek() == b':' => self
+                .syntax(pos, pos + 1, "a space is missing after `:`")
+                .fix("insert a space", self.span(pos + 1, pos + 1), " "),
             '"' | '\'' => self
                 .syntax(pos, end, "text after the closing quote")
                 .help(format!(
@@ -355,11 +369,6 @@ impl<'s> Reader<'s> {
             ']' | '}' => self
                 .syntax(pos, end, format!("text after the closing `{before}`"))
                 .help("if all of it is one text, put it in quotes"),
-            _ if closer == b':' => self.syntax(pos, end, "a space is missing after `:`").fix(
-                "insert a space",
-                self.span(pos, pos),
-                " ",
-            ),
             _ => self.syntax(pos, end, "text after a value that is already complete"),
         };
         self.report(diagnostic);
@@ -379,45 +388,66 @@ impl<'s> Reader<'s> {
         self.resync(column as isize);
     }
 
+    /// Reports that the entry at the cursor stands at another column than those around it, and
+    /// gives the place of the problem.
     #[cold]
-    pub(super) fn wrong_indent(&mut self, column: usize, collection: usize) {
+    pub(super) fn wrong_indent(&mut self, column: usize, collection: usize) -> usize {
         let pos = self.pos;
         let found = self.column();
         let (_, end) = self.rest_of_line(pos);
         let end = self.key_end(pos).unwrap_or(end).max(pos);
-        let spaces = |count: usize| {
-            if count == 1 {
-                "1 space".to_owned()
-            } else {
-                format!("{count} spaces")
-            }
+        let spaces = |count: usize| match count {
+            0 => "nothing".to_owned(),
+            1 => "1 space".to_owned(),
+            _ => format!("{count} spaces"),
         };
+        let (found, expected) = (spaces(found), spaces(column));
+        let neighbour = self.span(collection, self.first_word_end(collection));
         let diagnostic = self
             .syntax(
                 pos,
                 end,
-                format!(
-                    "this line is indented by {}, its neighbours by {}",
-                    spaces(found),
-                    spaces(column)
-                ),
+                format!("this line is indented by {found}, its neighbours by {expected}"),
             )
-            .related(
-                self.span(collection, self.first_word_end(collection)),
-                format!("starts after {}", spaces(column)),
-            )
-            .help("entries that belong together start at the same column")
-            .fix(
-                "indent it like its neighbours",
-                self.span(pos - found.min(pos), pos),
-                " ".repeat(column),
-            );
+            .related(neighbour, format!("indented by {expected}"))
+            .help("entries that belong together start at the same column");
         self.report(diagnostic);
+        let problem = self.problems.len().saturating_sub(1);
+        self.wrong_indent_again(column, problem);
+        problem
+    }
+
+    /// Adds the entry at the cursor to the repair of a problem with indentation.
+    #[cold]
+    pub(super) fn wrong_indent_again(&mut self, column: usize, problem: usize) {
+        let found = self.column();
+        let has_children = self.next_word_column().is_some_and(|next| next > found);
+        let start = self.pos.saturating_sub(found);
+        let edit = Edit {
+            span: self.span(start, self.pos),
+            replacement: " ".repeat(column),
+        };
+        // Moved right alone, a line would lose what is indented below it.
+        let whole = found > column || !has_children;
+        let blanks = self.slice(start, self.pos).bytes().all(|byte| byte == b' ');
+        if let Some(problem) = self.problems.get_mut(problem)
+            && whole
+            && blanks
+        {
+            let title = "indent like the neighbours".to_owned();
+            problem
+                .fix
+                .get_or_insert(Fix {
+                    title,
+                    edits: Vec::new(),
+                })
+                .edits
+                .push(edit);
+        }
     }
 
     fn first_word_end(&self, start: usize) -> usize {
-        self.key_end(start)
-            .unwrap_or(start + 1)
-            .min(self.text.len())
+        let first = self.char_span(start).end as usize;
+        self.key_end(start).unwrap_or(first)
     }
 }

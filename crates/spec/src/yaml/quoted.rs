@@ -56,11 +56,11 @@ impl<'s> Reader<'s> {
                 }
                 Some(_) => self.pos += 1,
                 None => {
-                    let mut end = self.pos;
-                    while end > pending && self.is_blank(end - 1) {
-                        end -= 1;
-                    }
-                    self.flush(&mut text, pending, end);
+                    self.flush(&mut text, pending, self.pos);
+                    text = match text {
+                        Cow::Borrowed(text) => Cow::Borrowed(text.trim_end()),
+                        Cow::Owned(text) => Cow::Owned(text.trim_end().to_owned()),
+                    };
                     self.unclosed_quote(start, None);
                     break;
                 }
@@ -115,20 +115,16 @@ impl<'s> Reader<'s> {
         }
         let indent = self.bytes.get(line..word).unwrap_or_default();
         let spaces = indent.iter().take_while(|byte| **byte == b' ').count();
-        let outside = (spaces as isize) <= n || (word == line && self.is_marker(word));
-        if outside && word < self.bytes.len() {
-            if spaces < indent.len() && !self.is_marker(word) {
-                self.enter_line(line, word);
-                self.tab = line + spaces;
-                self.settle_tab();
-            } else {
-                self.pos = line_before;
-                self.unclosed_quote(start, Some(word));
-                return false;
-            }
-        } else {
-            self.enter_line(line, word);
+        // A line that is not indented enough is let pass, as most readers do, unless it looks like
+        // the next entry of the block around.
+        let marker = word == line && self.is_marker(word);
+        let outside = (spaces as isize) <= n && self.is_entry(word);
+        if word < self.bytes.len() && (marker || outside) {
+            self.pos = line_before;
+            self.unclosed_quote(start, Some(word));
+            return false;
         }
+        self.enter_line(line, word);
         let text = text.to_mut();
         match breaks {
             1 if escaped => {}

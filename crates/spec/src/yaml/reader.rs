@@ -1,6 +1,6 @@
 //! The cursor over the text: where it stands, what blanks it passed, what it has to say.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::anchors::Anchor;
 use super::flow::Brackets;
@@ -36,11 +36,10 @@ pub(super) struct Reader<'s> {
     /// The last `*` of the text, once asked for.
     pub(super) last_star: Option<usize>,
     /// The handles that `%TAG` directives declare.
-    pub(super) tag_handles: Vec<&'s str>,
+    pub(super) tag_handles: HashSet<&'s str>,
     pub(super) comments: Vec<Comment<'s>>,
     pub(super) complete: bool,
-    pub(super) diagnostics: Diagnostics,
-    problems: usize,
+    pub(super) problems: Vec<Diagnostic>,
     stopped: bool,
     tabs: Tabs,
     pub(super) brackets: Brackets,
@@ -69,11 +68,10 @@ impl<'s> Reader<'s> {
             nodes_left: limits.nodes,
             anchors: HashMap::new(),
             last_star: None,
-            tag_handles: Vec::new(),
+            tag_handles: HashSet::new(),
             comments: Vec::new(),
             complete: true,
-            diagnostics: Diagnostics::default(),
-            problems: 0,
+            problems: Vec::new(),
             stopped: false,
             tabs: Tabs::default(),
             brackets: Brackets::default(),
@@ -118,6 +116,12 @@ impl<'s> Reader<'s> {
         self.pos.wrapping_sub(self.line_start)
     }
 
+    /// Tells lines apart.
+    #[inline]
+    pub(super) fn line(&self) -> usize {
+        self.line_start
+    }
+
     /// How many spaces indent the current line before its first tab.
     pub(super) fn indent(&self) -> usize {
         self.tab.wrapping_sub(self.line_start)
@@ -141,7 +145,7 @@ impl<'s> Reader<'s> {
     /// the first on its line and whether it is a document marker.
     #[inline]
     pub(super) fn skip_separation(&mut self) {
-        let bytes = self.bytes;
+        let mut bytes = self.bytes;
         let mut pos = self.pos;
         let mut crossed = false;
         loop {
@@ -163,7 +167,11 @@ impl<'s> Reader<'s> {
                     self.tab = self.tab.min(pos);
                     pos += 1;
                 }
-                Some(b'#') if pos == 0 || is_blank(bytes[pos - 1]) => pos = self.comment(pos),
+                Some(b'#') if pos == 0 || is_blank(bytes[pos - 1]) => {
+                    pos = self.comment(pos);
+                    // Shorter now if that was one too many.
+                    bytes = self.bytes;
+                }
                 _ => break,
             }
         }
@@ -182,12 +190,14 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn comment(&mut self, start: usize) -> usize {
+    /// Keeps the comment at a position and gives its end.
+    pub(super) fn comment(&mut self, start: usize) -> usize {
         let end = self.line_end(start);
-        self.comments.push(Comment {
-            span: self.span(start, end),
-            text: self.slice(start + 1, end).trim(),
-        });
+        let span = self.span(start, end);
+        let text = self.slice(start + 1, end).trim();
+        if self.charge(1, span) {
+            self.comments.push(Comment { span, text });
+        }
         end
     }
 
@@ -257,9 +267,8 @@ impl<'s> Reader<'s> {
             return;
         }
         self.complete = false;
-        self.diagnostics.push(diagnostic);
-        self.problems += 1;
-        if self.problems >= MOST_PROBLEMS {
+        self.problems.push(diagnostic);
+        if self.problems.len() >= MOST_PROBLEMS {
             self.stop();
         }
     }
@@ -297,7 +306,7 @@ impl<'s> Reader<'s> {
                 format!("the document has more than {limit} nodes"),
             )
             .label("reading stopped here")
-            .help("every value counts, and each alias counts as much as what it repeats"),
+            .help("every value and every comment counts, and an alias counts as much as what it repeats"),
         );
         self.stop();
     }
@@ -320,7 +329,7 @@ impl<'s> Reader<'s> {
     #[cold]
     pub(super) fn too_deep(&mut self) {
         let limit = self.limits.depth;
-        let at = self.span(self.pos, (self.pos + 1).min(self.text.len()));
+        let at = self.char_span(self.pos);
         self.report(
             Diagnostic::new(
                 &codes::TOO_DEEP,
@@ -387,9 +396,14 @@ impl<'s> Reader<'s> {
                 title: "indent with spaces".to_owned(),
                 edits: std::mem::take(&mut self.tabs.edits),
             });
-            self.diagnostics.push(tabs);
+            self.problems.push(tabs);
         }
-        std::mem::take(&mut self.diagnostics)
+        self.problems.sort_by_key(|problem| problem.span.start);
+        let mut diagnostics = Diagnostics::default();
+        for problem in self.problems.drain(..) {
+            diagnostics.push(problem);
+        }
+        diagnostics
     }
 
     /// After a problem: goes to the next line that is not indented deeper than `column`, so that

@@ -51,6 +51,11 @@ impl<'s> Reader<'s> {
         };
         let root = self.block_node(-1, place);
         self.skip_separation();
+        if self.ended() && root.span.is_empty() && root.is_usual() && root.is_null() {
+            self.no_document();
+            self.other_documents();
+            return None;
+        }
         while !self.ended() {
             self.text_after_value(-1);
             self.skip_separation();
@@ -143,7 +148,9 @@ impl<'s> Reader<'s> {
                     .next()
                     .filter(|handle| handle.starts_with('!') && handle.ends_with('!'));
                 match (handle, words.next()) {
-                    (Some(handle), Some(_)) => self.tag_handles.push(handle),
+                    (Some(handle), Some(_)) => {
+                        self.tag_handles.insert(handle);
+                    }
                     _ => self.report(Diagnostic::new(
                         &codes::SYNTAX,
                         self.span(start, end),
@@ -216,7 +223,7 @@ impl<'s> Reader<'s> {
 
     #[cold]
     fn no_document(&mut self) {
-        let (message, help) = if self.text.trim_start_matches('\u{feff}').trim().is_empty() {
+        let (message, help) = if self.comments.is_empty() {
             ("the file is empty", "write the job into it")
         } else {
             (

@@ -1,11 +1,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod differential;
+mod hostile;
 mod oracle;
+mod problems;
 mod reading;
+mod robustness;
+mod spans;
 mod suite;
 
+use std::fmt::Write as _;
+
 use super::{Document, Limits, Node, Style, Value, load};
-use crate::source::{Source, Sources};
+use crate::source::{Source, Sources, Span};
 
 /// Reads a text with the usual limits and hands the document over.
 fn with<R>(text: &str, check: impl FnOnce(&Source, &Document<'_>) -> R) -> R {
@@ -74,5 +81,50 @@ fn tree(text: &str) -> String {
         assert!(problems.is_empty(), "{text:?}: {problems:#?}");
         assert!(document.complete);
         document.root.as_ref().map(show).unwrap_or_default()
+    })
+}
+
+/// What is said about a text: one line for each problem, `line:column "marked text" code message`,
+/// then ` -> related` places and the text of the repaired line.
+fn problems(text: &str) -> Vec<String> {
+    with(text, |source, document| {
+        let place = |span: Span| {
+            let place = source.place(span.start);
+            format!("{}:{} {:?}", place.line, place.column, source.slice(span))
+        };
+        document
+            .diagnostics
+            .iter()
+            .map(|problem| {
+                let mut line = format!(
+                    "{} {} {}",
+                    place(problem.span),
+                    problem.code.id,
+                    problem.message
+                );
+                for related in &problem.related {
+                    let _ = write!(line, " -> {} {}", place(related.span), related.message);
+                }
+                line
+            })
+            .collect()
+    })
+}
+
+/// The text after all offered repairs are made.
+fn repaired(text: &str) -> String {
+    with(text, |_, document| {
+        let mut edits: Vec<_> = document
+            .diagnostics
+            .iter()
+            .filter_map(|problem| problem.fix.as_ref())
+            .flat_map(|fix| &fix.edits)
+            .collect();
+        edits.sort_by_key(|edit| edit.span.start);
+        let mut text = text.to_owned();
+        for edit in edits.into_iter().rev() {
+            text.replace_range(edit.span.range(), &edit.replacement);
+        }
+        text
     })
 }

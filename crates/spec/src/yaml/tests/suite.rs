@@ -14,6 +14,8 @@ const DELIBERATE: &[(&str, &str)] = &[
         "blanks alone on a line are a blank line, tabs or not",
     ),
     ("Y79Y-3", "text in brackets need not be indented"),
+    ("DK95-1", "text in quotes need not be indented"),
+    ("QB6E-0", "text in quotes need not be indented"),
     ("QLJ7-0", "only the first document is read"),
 ];
 
@@ -41,10 +43,10 @@ fn the_official_suite_agrees() {
         }
         let text = std::fs::read_to_string(&file).unwrap();
         let json = &text[text.find('{').unwrap()..];
-        let test: serde_json::Value = serde_json::from_str(json).unwrap();
-        let name = test["id"].as_str().unwrap();
+        let file: serde_json::Value = serde_json::from_str(json).unwrap();
+        let name = file["id"].as_str().unwrap();
         let mut tree_before = "";
-        for (index, case) in test["cases"].as_array().unwrap().iter().enumerate() {
+        for (index, case) in file["cases"].as_array().unwrap().iter().enumerate() {
             let name = format!("{name}-{index}");
             let yaml = case["yaml"].as_str().unwrap();
             let tree = case["tree"].as_str().unwrap_or(tree_before);
@@ -119,10 +121,13 @@ fn compare(yaml: &str, tree: &str, fails: bool) -> Verdict {
                 _ => false,
             });
         let found = document.root.as_ref().map(show_untagged);
+        // A document without a node is no document for Pinnace.
+        let same = |expected: &Option<String>| match &found {
+            None => documents == 0 || expected.as_deref() == Some("<>"),
+            found => expected == found,
+        };
         let difference = match &expected {
-            Ok(expected)
-                if !fails && *expected != found && !(found.is_none() && documents == 0) =>
-            {
+            Ok(expected) if !fails && !same(expected) => {
                 Some(format!("expected {expected:?}\n  found    {found:?}"))
             }
             _ => None,
