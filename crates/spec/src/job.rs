@@ -1,6 +1,6 @@
 //! The whole way: text → document → settings → dialect → plan.
 
-use pinnace_core::fidelity::{Account, Engine, Honour};
+use pinnace_core::fidelity::{self, Account, Engine, Honour};
 use pinnace_core::origin::Origins;
 use pinnace_core::plan::Plan;
 
@@ -142,7 +142,7 @@ pub fn read(
     if let Some(job) = &job
         && request.strict
     {
-        losses(job, source, &mut out);
+        losses(job, sources, &mut out);
     }
     if !out.is_empty() || !document.comments.is_empty() {
         let mut allowed = Allowed::default();
@@ -202,22 +202,31 @@ fn unknown_dialect(root: &Node<'_>) -> Diagnostic {
 }
 
 /// Turns every loss into an error, at the key that is lost.
-fn losses(job: &Job, source: &Source, out: &mut Diagnostics) {
-    for account in job
-        .fidelity
-        .iter()
-        .filter(|account| account.status != Honour::Honoured)
-    {
+fn losses(job: &Job, sources: &Sources, out: &mut Diagnostics) {
+    for account in fidelity::losses(&job.fidelity) {
         let how = match account.status {
             Honour::Approximated => "is only approximated",
             _ => "is not honoured",
         };
         let message = format!("`{}` {how} here", account.path);
-        let span = source.word_at(&account.place);
         out.push(
-            Diagnostic::new(&codes::FIDELITY_LOSS, span, message)
+            Diagnostic::new(&codes::FIDELITY_LOSS, key_span(sources, account), message)
                 .label(account.reason.clone())
                 .help("without `--strict` the job runs all the same"),
         );
     }
+}
+
+/// Where the key of an account stands. Several flags can have one name; the key tells which is meant.
+fn key_span(sources: &Sources, account: &Account) -> Span {
+    let key = account.path.rsplit('.').next().unwrap_or_default();
+    let mut spans = sources
+        .iter()
+        .filter(|source| source.name() == account.place.file)
+        .map(|source| source.word_at(&account.place));
+    let first = spans.next().unwrap_or_default();
+    std::iter::once(first)
+        .chain(spans)
+        .find(|span| sources.slice(*span).starts_with(key))
+        .map_or(first, |span| span.part(0, key.len()))
 }

@@ -196,6 +196,14 @@ impl Sources {
             })
     }
 
+    /// All texts, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        let chunks = std::iter::successors(Some(&self.first), |chunk| {
+            chunk.next.get().map(|next| &**next)
+        });
+        chunks.flat_map(|chunk| chunk.slots.iter().filter_map(OnceLock::get))
+    }
+
     /// The position of a span's first byte.
     pub fn place(&self, span: Span) -> Place {
         self.get(span.source).place(span.start)

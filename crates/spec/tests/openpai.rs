@@ -548,3 +548,29 @@ fn a_name_that_means_nothing_does_not_make_others_unused() {
         .collect();
     assert_eq!(codes, ["unknown-prerequisite"], "{:#?}", read.summary());
 }
+
+#[test]
+fn a_loss_that_a_flag_brings_is_shown_at_the_flag() {
+    let text = job_with("", "    commands: [ls]\n", "");
+    let sources = Sources::default();
+    let source = sources.add("job.yaml", text);
+    let settings = [
+        Setting::set("taskRoles.main.instances=2"),
+        Setting::set("taskRoles.main.extraContainerOptions.infiniband=true"),
+    ];
+    let request = Request {
+        strict: true,
+        ..request(&settings, Compat::None)
+    };
+    let outcome = job::read(&sources, source, &request, &marketplace());
+    let loss = outcome
+        .diagnostics
+        .iter()
+        .find(|found| found.message.contains("infiniband"))
+        .unwrap();
+    assert_eq!(loss.code.name, "fidelity-loss");
+    assert_eq!(
+        sources.get(loss.span.source).text(),
+        "taskRoles.main.extraContainerOptions.infiniband=true"
+    );
+}
