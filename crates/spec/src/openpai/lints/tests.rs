@@ -283,6 +283,7 @@ fn whatever_a_tag_names_is_used() {
     for command in [
         "echo <% $parameters %>",
         "echo <% $parameters.model.x %> <% $parameters['a.b'] %>",
+        "echo <% $parameters.something_else %>",
         "echo <% $parameters.modell %> <% $parameters['a.b'] %>",
         "echo <% $parameter.model %> <% $parameters.a.b %> '<% x %>'",
         "echo <% $parameters.model a.b",

@@ -16,6 +16,9 @@ use crate::yaml::{Entry, Node, Value};
 /// So many keys are looked for in a text whose tags cannot be read.
 const MOST_KEYS_IN_BROKEN_TEXT: usize = 512;
 
+/// So many names that are not there are compared with those that are.
+const MOST_GUESSES: usize = 256;
+
 /// `in_clear` are the secrets that a text should name and does not: told already, and meant.
 pub(super) fn check(subject: &Subject<'_, '_>, in_clear: Vec<Span>, out: &mut Diagnostics) {
     let mut declared = [
@@ -50,6 +53,7 @@ struct Declared<'d> {
     keys: HashSet<&'d str>,
     used: HashSet<&'d str>,
     all_used: bool,
+    guesses: usize,
 }
 
 impl<'d> Declared<'d> {
@@ -61,10 +65,14 @@ impl<'d> Declared<'d> {
             keys: entries.iter().map(|entry| &*entry.key.text).collect(),
             used: HashSet::new(),
             all_used: false,
+            guesses: 0,
         }
     }
 
     fn note(&mut self, template: &Template<'_>) {
+        if self.all_used {
+            return;
+        }
         let keys = self.entries.iter().map(|entry| &*entry.key.text);
         if !template.problems.is_empty() {
             // What a broken tag means is not known; every name in the text has the benefit.
@@ -75,14 +83,17 @@ impl<'d> Declared<'d> {
             self.used.extend(named);
         }
         for tag in template.tags().filter(|tag| tag.scope == Some(self.scope)) {
-            let Some(first) = tag.path.first() else {
-                self.all_used = true;
+            let known = tag.path.first().and_then(|first| self.keys.get(first.key));
+            if let Some(key) = known {
+                self.used.insert(key);
                 continue;
-            };
-            match self.keys.get(first.key) {
-                Some(key) => self.used.insert(key),
-                None => suggest::closest(first.key, keys.clone())
-                    .is_some_and(|meant| self.used.insert(meant)),
+            }
+            let guess = tag.path.first().filter(|_| self.guesses < MOST_GUESSES);
+            self.guesses += 1;
+            match guess.and_then(|first| suggest::closest(first.key, keys.clone())) {
+                Some(meant) => self.used.insert(meant),
+                // The whole scope is meant, or nobody knows which of its keys.
+                None => std::mem::replace(&mut self.all_used, true),
             };
         }
     }
