@@ -14,7 +14,7 @@ mod tests;
 pub use diagnose::{Site, diagnose};
 pub use parse::{Mustache, Part, Tag, Template, parse};
 pub use path::{BadPath, Scope, Segment, dotted, secret_leaves};
-pub use render::{Lookup, Rendered, Scopes, This, Use, render};
+pub use render::{Lookup, Rendered, Scopes, This, Use, problems, render};
 
 use std::ops::Range;
 

@@ -156,17 +156,40 @@ pub(super) struct Found {
 pub(super) fn spans(text: &str) -> impl Iterator<Item = Found> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let start = at + text.get(at..)?.find(OPEN)?;
+        let start = find_open(text, at)?;
         let inside = start + OPEN.len();
-        let rest = text.get(inside..)?;
-        let next = rest.find(OPEN).map_or(text.len(), |offset| inside + offset);
-        let close = text.get(inside..next)?.find(CLOSE);
-        at = close.map_or(next, |offset| inside + offset + CLOSE.len());
+        let (end, closed) = find_end(text, inside);
+        at = end;
         Some(Found {
-            range: start..at,
-            closed: close.is_some(),
+            range: start..end,
+            closed,
         })
     })
+}
+
+/// The first `<%` at or after a position.
+fn find_open(text: &str, mut at: usize) -> Option<usize> {
+    loop {
+        at += text.get(at..)?.find('<')?;
+        if text.as_bytes().get(at + 1) == Some(&b'%') {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// Where a tag ends whose inside begins at a position: after its `%>`, or, if it is not closed,
+/// before the next `<%` or at the end of the text.
+fn find_end(text: &str, inside: usize) -> (usize, bool) {
+    let rest = text.as_bytes().get(inside..).unwrap_or_default();
+    for (offset, pair) in rest.windows(2).enumerate() {
+        match pair {
+            b"%>" => return (inside + offset + CLOSE.len(), true),
+            b"<%" => return (inside + offset, false),
+            _ => {}
+        }
+    }
+    (text.len(), false)
 }
 
 fn read_tag(text: &str, index: usize, range: Range<usize>) -> Result<Tag<'_>, Fault> {

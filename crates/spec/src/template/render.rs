@@ -135,26 +135,60 @@ pub fn render<'d>(template: &Template<'_>, scopes: &Scopes<'_, 'd>) -> Rendered<
     rendered
 }
 
+/// What is wrong with a template, without the rendered text: much cheaper.
+pub fn problems(template: &Template<'_>, scopes: &Scopes<'_, '_>) -> Vec<Problem> {
+    let needs_render = !template.problems.is_empty()
+        || template.tags().any(|tag| match take(tag, scopes) {
+            Some(Ok((scope, found, value))) => warns(scope, &found, &value).is_some(),
+            Some(Err(_)) | None => true,
+        });
+    if needs_render {
+        render(template, scopes).problems
+    } else {
+        Vec::new()
+    }
+}
+
+/// The value that a tag asks for; nothing if its scope is not known.
+fn take<'k, 'd>(
+    tag: &'k Tag<'_>,
+    scopes: &Scopes<'_, 'd>,
+) -> Option<Result<(Scope, Found<'k, 'd>, Taken<'d>), Fault>> {
+    let scope = tag.scope?;
+    let found = match scopes.find(scope, &tag.path) {
+        Ok(found) => found,
+        Err(fault) => return Some(Err(fault)),
+    };
+    Some(value_text(scope, &found).map(|value| (scope, found, value)))
+}
+
+/// What is strange about a value that was found.
+fn warns(scope: Scope, found: &Found<'_, '_>, value: &Taken<'_>) -> Option<Fault> {
+    let literal = match value {
+        Taken::Plain(text) => Some(*text),
+        Taken::Made(text) => text.as_literal(),
+    };
+    let holds_tag = scope != Scope::Secrets && literal.is_some_and(|text| text.contains("<%"));
+    holds_tag.then(|| Fault::TagInValue {
+        path: format!("{scope}.{}", found.path()),
+    })
+}
+
 fn render_tag<'d>(tag: &Tag<'_>, text: &str, scopes: &Scopes<'_, 'd>, rendered: &mut Rendered<'d>) {
-    let outcome = tag.scope.map(|scope| {
-        let found = scopes.find(scope, &tag.path)?;
-        let value = value_text(scope, &found)?;
-        Ok((scope, found, value))
-    });
-    match outcome {
+    match take(tag, scopes) {
         Some(Ok((scope, found, value))) => {
-            let path = found.path();
-            if scope != Scope::Secrets && value.as_literal().is_some_and(|text| text.contains("<%"))
-            {
-                let path = format!("{scope}.{path}");
-                blame(rendered, tag, Fault::TagInValue { path }, false);
+            if let Some(fault) = warns(scope, &found, &value) {
+                blame(rendered, tag, fault, false);
             }
-            append(&mut rendered.text, &value);
+            match &value {
+                Taken::Plain(text) => rendered.text.push_literal(text),
+                Taken::Made(text) => append(&mut rendered.text, text),
+            }
             rendered.uses.push(Use {
                 tag: tag.index,
                 range: tag.range.clone(),
                 scope,
-                path,
+                path: found.path(),
                 node: found.node,
                 from: found.from,
             });
@@ -229,17 +263,17 @@ fn as_kept(tag: &Tag<'_>, text: &str, like_upstream: bool) -> String {
 }
 
 /// A node and how it was reached.
-struct Found<'d> {
+struct Found<'k, 'd> {
     node: &'d Node<'d>,
-    keys: Vec<String>,
+    keys: Vec<&'k str>,
     from: Option<&'d str>,
     /// The list's length was asked for, not the list.
     length: bool,
 }
 
-impl Found<'_> {
+impl Found<'_, '_> {
     fn path(&self) -> String {
-        dotted(self.keys.iter().map(String::as_str))
+        dotted(self.keys.iter().copied())
     }
 }
 
@@ -255,14 +289,14 @@ impl<'d> Scopes<'_, 'd> {
         }
     }
 
-    fn find(&self, scope: Scope, path: &[Segment<'_>]) -> Result<Found<'d>, Fault> {
+    fn find<'k>(&self, scope: Scope, path: &'k [Segment<'_>]) -> Result<Found<'k, 'd>, Fault> {
         if scope == Scope::This {
             return self.find_this(path);
         }
         let node = self.node(scope).ok_or(Fault::NoScope(scope))?;
         let start = Found {
             node,
-            keys: Vec::new(),
+            keys: Vec::with_capacity(path.len()),
             from: None,
             length: false,
         };
@@ -271,7 +305,7 @@ impl<'d> Scopes<'_, 'd> {
 
     /// `this.parameters.x` is another way to write `this.x`, unless the prerequisite really has
     /// `parameters` with an `x` in it; and `this.x` finds that one too.
-    fn find_this(&self, path: &[Segment<'_>]) -> Result<Found<'d>, Fault> {
+    fn find_this<'k>(&self, path: &'k [Segment<'_>]) -> Result<Found<'k, 'd>, Fault> {
         let this = self.this.ok_or(Fault::NoScope(Scope::This))?;
         let Some((first, behind)) = path.split_first() else {
             return Err(Fault::Mapping {
@@ -286,7 +320,7 @@ impl<'d> Scopes<'_, 'd> {
         let (node, from) = look_up(this, wanted)?;
         let start = Found {
             node,
-            keys: vec![wanted.key.to_owned()],
+            keys: vec![wanted.key],
             from,
             length: false,
         };
@@ -328,7 +362,11 @@ fn look_up<'d>(
     Err(missing(Scope::This.name().to_owned(), wanted, this.keys()))
 }
 
-fn walk<'d>(scope: Scope, mut found: Found<'d>, path: &[Segment<'_>]) -> Result<Found<'d>, Fault> {
+fn walk<'k, 'd>(
+    scope: Scope,
+    mut found: Found<'k, 'd>,
+    path: &'k [Segment<'_>],
+) -> Result<Found<'k, 'd>, Fault> {
     for (position, segment) in path.iter().enumerate() {
         let here = || full_path(scope, &found.keys);
         if found.length {
@@ -373,13 +411,13 @@ fn walk<'d>(scope: Scope, mut found: Found<'d>, path: &[Segment<'_>]) -> Result<
                 });
             }
         }
-        found.keys.push(segment.key.to_owned());
+        found.keys.push(segment.key);
     }
     Ok(found)
 }
 
-fn full_path(scope: Scope, keys: &[String]) -> String {
-    dotted(std::iter::once(scope.name()).chain(keys.iter().map(String::as_str)))
+fn full_path(scope: Scope, keys: &[&str]) -> String {
+    dotted(std::iter::once(scope.name()).chain(keys.iter().copied()))
 }
 
 fn missing<'k>(
@@ -418,20 +456,34 @@ fn some_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> Vec<String> {
         .collect()
 }
 
+/// The text of a value.
+enum Taken<'d> {
+    /// A scalar as written.
+    Plain(&'d str),
+    /// Made of parts, or with secrets named in it.
+    Made(Text),
+}
+
 /// The value as text: scalars as written, lists joined with commas, secrets by name.
-fn value_text(scope: Scope, found: &Found<'_>) -> Result<Text, Fault> {
+fn value_text<'d>(scope: Scope, found: &Found<'_, 'd>) -> Result<Taken<'d>, Fault> {
     if found.length {
         let length = found.node.as_list().map_or(0, <[_]>::len);
-        return Ok(Text::from(length.to_string()));
+        return Ok(Taken::Made(Text::from(length.to_string())));
     }
     if found.node.is_null() {
         return Err(Fault::Null {
             path: full_path(scope, &found.keys),
         });
     }
+    if let Value::Scalar(scalar) = &found.node.value
+        && scope != Scope::Secrets
+    {
+        return Ok(Taken::Plain(&scalar.text));
+    }
     let mut text = Text::default();
-    push_value(scope, found.node, &mut found.keys.clone(), &mut text)?;
-    Ok(text)
+    let mut keys = found.keys.iter().map(|key| (*key).to_owned()).collect();
+    push_value(scope, found.node, &mut keys, &mut text)?;
+    Ok(Taken::Made(text))
 }
 
 fn push_value(
@@ -457,8 +509,9 @@ fn push_value(
             }
         }
         Value::Map(map) => {
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
             return Err(Fault::Mapping {
-                path: full_path(scope, keys),
+                path: full_path(scope, &keys),
                 keys: some_keys(map.entries.iter().map(|entry| &*entry.key.text)),
             });
         }

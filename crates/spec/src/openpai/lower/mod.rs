@@ -20,7 +20,7 @@ use super::read;
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::secrets::ClearSecrets;
 use crate::source::Sources;
-use crate::template::{self, Fault, Scope, Scopes, Site};
+use crate::template::{self, Fault, Problem, Scope, Scopes, Site, Template};
 use crate::yaml::Node;
 use trace::Trace;
 
@@ -327,26 +327,35 @@ impl<'d> Lowering<'_, 'd> {
             );
         }
         let template = template::parse(text.trim());
-        let rendered = template::render(&template, scopes);
-        let site = Site::new(self.sources, node.span);
-        for problem in &rendered.problems {
-            if self.cannot_know(&problem.fault) {
-                continue;
-            }
-            let mut diagnostic = template::diagnose(&template, problem, &site);
-            if problem.kept {
-                diagnostic.severity = Severity::Warning;
-            }
-            self.out.push(diagnostic);
-        }
         if !self.building {
+            let problems = template::problems(&template, scopes);
+            self.report(node, &template, &problems);
             return (Text::default(), None);
         }
+        let rendered = template::render(&template, scopes);
+        self.report(node, &template, &rendered.problems);
         let mut origin = origin(&self.trace);
         origin
             .via
             .extend(rendered.uses.iter().map(|taken| self.trace.used(taken)));
         (self.clear.hide(&rendered.text), Some(origin))
+    }
+
+    fn report(&mut self, node: &Node<'_>, template: &Template<'_>, problems: &[Problem]) {
+        if problems.is_empty() {
+            return;
+        }
+        let site = Site::new(self.sources, node.span);
+        for problem in problems {
+            if self.cannot_know(&problem.fault) {
+                continue;
+            }
+            let mut diagnostic = template::diagnose(template, problem, &site);
+            if problem.kept {
+                diagnostic.severity = Severity::Warning;
+            }
+            self.out.push(diagnostic);
+        }
     }
 }
 
