@@ -1,13 +1,16 @@
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use pinnace_core::origin::{Cause, Origin, Place};
-use pinnace_core::plan::FORMAT;
+use pinnace_core::fidelity::Account;
+use pinnace_core::origin::{Cause, Origin, Origins, Place};
+use pinnace_core::plan::{FORMAT, Plan};
 use pinnace_core::script;
 use pinnace_spec::diagnostic::{self, codes, render, suggest};
 use pinnace_spec::job::Job;
 use pinnace_spec::yaml::{self, Node, Value};
+use serde::Serialize;
 
 use super::{Exit, usage};
 use crate::explain::{chain, plan};
@@ -125,7 +128,11 @@ impl Explain {
         let shown = if let Some(role) = &self.script {
             script_of(role, self.shell, &job)
         } else if let Some(path) = &self.path {
-            let written = |place: &Place| written_at(place, &reading);
+            let texts = written_texts(&reading);
+            let written = |place: &Place| {
+                let text = texts.get(&(place.line, place.column));
+                text.filter(|_| place.file == input.name).cloned()
+            };
             chain::page(path, &job, &written, options)
         } else {
             Ok(match self.format {
@@ -176,16 +183,28 @@ fn script_of(role_name: &str, shell: Shell, job: &Job) -> Result<String, String>
     Ok(script::render(role_name, role, options))
 }
 
+/// What `--format json` writes; `docs/plan.md` tells of it.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    digest: String,
+    dialect: &'static str,
+    plan: &'a Plan,
+    origins: &'a Origins,
+    fidelity: &'a [Account],
+}
+
 fn json(job: &Job) -> String {
-    let value = serde_json::json!({
-        "format": FORMAT,
-        "digest": job.plan.digest(),
-        "dialect": job.dialect.word(),
-        "plan": job.plan,
-        "origins": job.origins,
-        "fidelity": job.fidelity,
-    });
-    format!("{value:#}\n")
+    let document = Document {
+        format: FORMAT,
+        digest: job.plan.digest(),
+        dialect: job.dialect.word(),
+        plan: &job.plan,
+        origins: &job.origins,
+        fidelity: &job.fidelity,
+    };
+    // Only maps with keys that are no texts cannot be written, and there are none.
+    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
 }
 
 /// A flag may hold what is a secret in the file.
@@ -203,27 +222,30 @@ fn hide_in_flags(job: &mut Job, reading: &Reading) {
     }
 }
 
-/// The text of the scalar that is written at a place of the file; never one of its secrets.
-fn written_at(place: &Place, reading: &Reading) -> Option<String> {
-    fn find<'n, 's>(node: &'n Node<'s>, place: &Place, reading: &Reading) -> Option<&'n Node<'s>> {
-        if node.as_scalar().is_some() && reading.sources.place(node.span) == *place {
-            return Some(node);
-        }
+/// The texts of all scalars of the file by their places, but for its secrets.
+fn written_texts(reading: &Reading) -> HashMap<(u32, u32), String> {
+    fn collect(node: &Node<'_>, reading: &Reading, found: &mut HashMap<(u32, u32), String>) {
         match &node.value {
-            Value::Map(map) => map
-                .entries
-                .iter()
-                .find_map(|entry| find(&entry.value, place, reading)),
-            Value::List(list) => list.iter().find_map(|item| find(item, place, reading)),
-            Value::Scalar(_) => None,
+            Value::Map(map) => {
+                for entry in &map.entries {
+                    collect(&entry.value, reading, found);
+                }
+            }
+            Value::List(list) => list.iter().for_each(|item| collect(item, reading, found)),
+            Value::Scalar(scalar) => {
+                let place = reading.sources.place(node.span);
+                let text = reading.outcome.redactor.message(&scalar.text);
+                found.insert((place.line, place.column), text.into_owned());
+            }
         }
     }
     let source = reading.sources.get(reading.source);
-    let document = yaml::load(source, &yaml::Limits::default());
-    let mut root = document.root?;
-    if let Value::Map(map) = &mut root.value {
-        map.entries.retain(|entry| entry.key.text != "secrets");
+    let mut found = HashMap::new();
+    if let Some(mut root) = yaml::load(source, &yaml::Limits::default()).root {
+        if let Value::Map(map) = &mut root.value {
+            map.entries.retain(|entry| entry.key.text != "secrets");
+        }
+        collect(&root, reading, &mut found);
     }
-    let text = find(&root, place, reading)?.as_text()?;
-    Some(reading.outcome.redactor.message(text).into_owned())
+    found
 }

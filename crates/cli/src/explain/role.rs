@@ -133,8 +133,8 @@ impl View<'_> {
             self.value(heading, &line, &format!("{path}.env.{variable}"));
             heading = "";
         }
-        if self.plan().roles.len() > MOST_ROLES && !self.all {
-            let words = "variables of every role; `--all` shows them";
+        if self.plan().roles.len() > MOST_ROLES {
+            let words = "too many roles to list all that their tasks know of each other";
             self.value(heading, &Line::default().with(Look::Dim, words), "");
             return;
         }
