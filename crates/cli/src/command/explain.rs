@@ -13,7 +13,8 @@ use pinnace_spec::yaml::{self, Node, Value};
 use serde::Serialize;
 
 use super::{Exit, usage};
-use crate::explain::{chain, plan};
+use crate::explain::chain::Chains;
+use crate::explain::plan;
 use crate::files::{self, Input};
 use crate::reading::{ReadArgs, Reading, colour};
 use crate::terminal::{self, Color};
@@ -44,7 +45,7 @@ pub(crate) struct Explain {
     #[arg(value_name = "PATH")]
     path: Option<String>,
 
-    /// How to show the plan
+    /// How to show it
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 
@@ -128,12 +129,11 @@ impl Explain {
         let shown = if let Some(role) = &self.script {
             script_of(role, self.shell, &job)
         } else if let Some(path) = &self.path {
-            let texts = written_texts(&reading);
-            let written = |place: &Place| {
-                let text = texts.get(&(place.line, place.column));
-                text.filter(|_| place.file == input.name).cloned()
-            };
-            chain::page(path, &job, &written, options)
+            let chains = Chains::find(path, &job);
+            chains.map(|chains| match self.format {
+                Format::Text => chain_page(&chains, &input, &reading, options),
+                Format::Json => chains.json(),
+            })
         } else {
             Ok(match self.format {
                 Format::Text => plan::page(&input.name, &job, options),
@@ -220,6 +220,20 @@ fn hide_in_flags(job: &mut Job, reading: &Reading) {
     for origin in job.origins.values_mut() {
         hide(origin, reading);
     }
+}
+
+fn chain_page(
+    chains: &Chains<'_>,
+    input: &Input,
+    reading: &Reading,
+    options: plan::Options,
+) -> String {
+    let texts = written_texts(reading);
+    let written = |place: &Place| {
+        let text = texts.get(&(place.line, place.column));
+        text.filter(|_| place.file == input.name).cloned()
+    };
+    chains.page(&written, options)
 }
 
 /// The texts of all scalars of the file by their places, but for its secrets.

@@ -8,6 +8,7 @@ mod schema;
 
 use std::process::ExitCode;
 
+use anstyle::{AnsiColor, Style};
 use clap::{Parser, Subcommand};
 
 use crate::terminal::{self, Color};
@@ -86,13 +87,13 @@ impl From<Exit> for ExitCode {
 
 /// Says what is wrong with the use of the command.
 fn usage(color: Color, messages: &[String]) -> Exit {
-    let (red, plain) = if color.on(&std::io::stderr()) {
-        ("\u{1b}[1m\u{1b}[31m", "\u{1b}[0m")
+    let style = if color.on(&std::io::stderr()) {
+        Style::new().bold().fg_color(Some(AnsiColor::Red.into()))
     } else {
-        ("", "")
+        Style::new()
     };
     for message in messages {
-        terminal::talk(&format!("{red}error:{plain} {message}\n"));
+        terminal::talk(&format!("{style}error:{style:#} {message}\n"));
     }
     Exit::Usage
 }

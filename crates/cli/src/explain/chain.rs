@@ -13,40 +13,75 @@ use super::plan::Options;
 /// A longer value of the source is not shown in a chain.
 const LONGEST_VALUE: usize = 60;
 
-/// The chains of all values at a path of the plan or made from a path of the source; or, if there
-/// are none, why.
-pub(crate) fn page(
-    path: &str,
-    job: &Job,
-    written: &dyn Fn(&Place) -> Option<String>,
-    options: Options,
-) -> Result<String, String> {
-    let path = path.strip_prefix("$.").unwrap_or(path);
-    let origins = job.origins.iter();
-    let mut found: Vec<(&String, &Origin)> = origins
-        .clone()
-        .filter(|(leaf, _)| is_at_or_below(leaf, path))
-        .collect();
-    // Asked for a value of the source, the links that do not lead to it are left out.
-    let by_source = found.is_empty();
-    if by_source {
-        found = origins.filter(|(_, origin)| uses(origin, path)).collect();
-    }
-    if found.is_empty() {
-        return Err(nothing_at(path, job));
-    }
-    let values = Values::of(job);
-    let mut page = Page::new(options.width, options.color);
-    for (index, (leaf, origin)) in found.into_iter().enumerate() {
-        if index > 0 {
-            page.blank();
+/// The values at a path of the plan, or made from a path of the source.
+pub(crate) struct Chains<'j> {
+    job: &'j Job,
+    path: &'j str,
+    found: Vec<(&'j str, &'j Origin)>,
+    /// Whether the path is one of the source.
+    by_source: bool,
+}
+
+impl<'j> Chains<'j> {
+    /// Finds them; or, if there are none, says why.
+    pub(crate) fn find(path: &'j str, job: &'j Job) -> Result<Self, String> {
+        let path = path.strip_prefix("$.").unwrap_or(path);
+        let origins = || {
+            job.origins
+                .iter()
+                .map(|(leaf, origin)| (leaf.as_str(), origin))
+        };
+        let at_path = origins().filter(|(leaf, _)| is_at_or_below(leaf, path));
+        let mut found: Vec<(&str, &Origin)> = at_path.collect();
+        let by_source = found.is_empty();
+        if by_source {
+            found = origins().filter(|(_, origin)| uses(origin, path)).collect();
         }
-        page.row(0, &Line::default().with(Look::Title, leaf), "");
-        page.row(2, &values.line(leaf), "");
-        let wanted = |via: &Origin| !by_source || uses(via, path);
-        link(&mut page, 2, "←", origin, None, &wanted, written);
+        if found.is_empty() {
+            return Err(nothing_at(path, job));
+        }
+        Ok(Chains {
+            job,
+            path,
+            found,
+            by_source,
+        })
     }
-    Ok(page.finish())
+
+    /// For people. `written` tells what the source says at a place.
+    pub(crate) fn page(
+        &self,
+        written: &dyn Fn(&Place) -> Option<String>,
+        options: Options,
+    ) -> String {
+        let values = Values::of(self.job);
+        // Asked for a value of the source, the links that do not lead to it are left out.
+        let wanted = |via: &Origin| !self.by_source || uses(via, self.path);
+        let mut page = Page::new(options.width, options.color);
+        for (index, (leaf, origin)) in self.found.iter().enumerate() {
+            if index > 0 {
+                page.blank();
+            }
+            page.row(0, &Line::default().with(Look::Title, leaf), "");
+            page.row(2, &values.line(leaf), "");
+            link(&mut page, 2, "←", origin, None, &wanted, written);
+        }
+        page.finish()
+    }
+
+    /// For programs: a list of values with their paths and origins.
+    pub(crate) fn json(&self) -> String {
+        let values = Values::of(self.job);
+        let chains: Vec<Json> = self
+            .found
+            .iter()
+            .map(|(path, origin)| {
+                let value = values.by_path.get(*path);
+                serde_json::json!({"path": path, "value": value, "origin": origin})
+            })
+            .collect();
+        format!("{:#}\n", Json::from(chains))
+    }
 }
 
 /// One link of the chain, and those behind it. `value` tells what is written at a place, for links

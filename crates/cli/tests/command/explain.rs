@@ -84,6 +84,13 @@ fn the_chain_of_one_value() {
         "{}",
         run.stdout
     );
+    let run = explain(&["taskRoles.worker.instances", "--format", "json"]).expect(0);
+    let chains: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(chains[0]["path"], "roles.worker.instances");
+    assert_eq!(
+        (&chains[0]["value"], &chains[0]["origin"]["kind"]),
+        (&1.into(), &"written".into())
+    );
     let run = explain(&["roles.worker.resource"]).expect(2);
     assert_eq!(
         run.stderr,
