@@ -1,6 +1,7 @@
 //! The secrets of a document, and the places where their values stand in clear.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use pinnace_core::text::{Piece, SecretName, Text};
@@ -11,13 +12,19 @@ use crate::yaml::Node;
 /// Values shorter than this are not looked for: they would be found everywhere.
 pub const SHORTEST: usize = 4;
 
+/// So few values are looked for one by one before a common search for all is set up: most files
+/// name their secrets as they should, and to set up the search costs more than to check such a file.
+const FEW: usize = 8;
+
 /// The secrets of a document with their values, to keep those out of a plan.
 #[derive(Default)]
 pub struct ClearSecrets<'d> {
     secrets: Vec<(SecretName, &'d Node<'d>)>,
-    /// Finds the values; its patterns are those of `searched`, in order.
-    finder: Option<AhoCorasick>,
+    /// The values that are looked for, and the places of their secrets.
+    values: Vec<&'d str>,
     searched: Vec<usize>,
+    /// Finds the values; made when one is there.
+    finder: OnceLock<Option<AhoCorasick>>,
 }
 
 impl std::fmt::Debug for ClearSecrets<'_> {
@@ -65,19 +72,27 @@ impl<'d> ClearSecrets<'d> {
                 values.push(value);
             }
         }
-        let finder = (!values.is_empty())
-            .then(|| {
-                AhoCorasick::builder()
-                    .match_kind(MatchKind::LeftmostLongest)
-                    .build(values)
-                    .ok()
-            })
-            .flatten();
         ClearSecrets {
             secrets,
-            finder,
+            values,
             searched,
+            finder: OnceLock::new(),
         }
+    }
+
+    /// The search for all values, if one may be in the text.
+    fn finder(&self, text: &str) -> Option<&AhoCorasick> {
+        let few = self.values.len() <= FEW;
+        if few && !self.values.iter().any(|value| text.contains(value)) {
+            return None;
+        }
+        let finder = self.finder.get_or_init(|| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(&self.values)
+                .ok()
+        });
+        finder.as_ref()
     }
 
     /// The names and nodes; a node must not be shown.
@@ -90,7 +105,7 @@ impl<'d> ClearSecrets<'d> {
         &self,
         text: &str,
     ) -> impl Iterator<Item = (&SecretName, &'d Node<'d>, Range<usize>)> {
-        let finder = self.finder.iter();
+        let finder = self.finder(text).into_iter();
         finder
             .flat_map(move |finder| finder.find_iter(text))
             .map(|found| {

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{Subject, place};
+use super::{Subject, each_scalar, place};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::secrets::{ClearSecrets, SHORTEST};
 use crate::source::Span;
 use crate::template::{self, Part};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Entry, Node, Value};
 
 /// So many places are told; whoever has more mends these first.
 const MOST_PLACES: usize = 64;
@@ -128,11 +128,18 @@ impl<'d> Search<'_, 'd> {
         let Some(map) = self.subject.job.root.as_map() else {
             return;
         };
-        for entry in map
-            .entries
-            .iter()
-            .filter(|entry| entry.key.text != "secrets")
-        {
+        let beside = |entry: &&'d Entry<'d>| entry.key.text != "secrets";
+        let mut there = false;
+        for entry in map.entries.iter().filter(beside) {
+            each_scalar(&entry.value, &mut |node| {
+                let text = node.as_scalar().map_or("", |scalar| &*scalar.text);
+                there = there || self.secrets.find(text).next().is_some();
+            });
+        }
+        if !there {
+            return;
+        }
+        for entry in map.entries.iter().filter(beside) {
             let free = entry.key.text == "parameters";
             let rendered = false;
             self.node(&entry.value, Surroundings { free, rendered });

@@ -28,6 +28,9 @@ pub(super) fn check(subject: &Subject<'_, '_>, in_clear: Vec<Span>, out: &mut Di
     if declared.iter().any(|declared| !declared.keys.is_empty()) {
         for document in subject.documents() {
             each_scalar(document, &mut |node| {
+                if declared.iter().all(Declared::is_used_up) {
+                    return;
+                }
                 if let Some(text) = node.as_text().filter(|text| text.contains("<%")) {
                     let template = template::parse(text);
                     for declared in &mut declared {
@@ -67,6 +70,11 @@ impl<'d> Declared<'d> {
             all_used: false,
             guesses: 0,
         }
+    }
+
+    /// Whether nothing more can be learnt: every key is named.
+    fn is_used_up(&self) -> bool {
+        self.all_used || self.used.len() >= self.keys.len()
     }
 
     fn note(&mut self, template: &Template<'_>) {
