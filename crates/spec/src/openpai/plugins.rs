@@ -5,6 +5,7 @@ use crate::diagnostic::suggest::closest;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, codes};
 use crate::shape::{self, Field, Object, Shape, TEXT, TEXTS, TextRule, Unknown, field};
 use crate::source::{Sources, Span};
+use crate::template;
 use crate::yaml::Node;
 
 /// What stands before the name of a runtime plugin in a prerequisite.
@@ -172,7 +173,7 @@ pub fn check_parameters<'d>(
 
 fn has_template(node: &Node<'_>) -> bool {
     node.as_scalar()
-        .is_some_and(|scalar| scalar.text.contains("<%"))
+        .is_some_and(|scalar| template::has_tag(&scalar.text))
 }
 
 static CMD: Object = Object {

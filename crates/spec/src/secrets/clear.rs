@@ -4,8 +4,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memmem;
 use pinnace_core::text::{Piece, SecretName, Text};
 
+use crate::source::{Sources, Span};
 use crate::template::secret_leaves;
 use crate::yaml::Node;
 
@@ -93,6 +95,33 @@ impl<'d> ClearSecrets<'d> {
                 .ok()
         });
         finder.as_ref()
+    }
+
+    /// Whether a value can stand somewhere beside its own place: it is in the texts more than once,
+    /// or an anchor near it may carry it elsewhere. A value that is spelt with escapes is not seen.
+    pub fn may_be_in_clear(&self, sources: &Sources) -> bool {
+        let again = |value: &str| {
+            let texts = sources.iter().map(|source| source.text().as_bytes());
+            let found =
+                texts.flat_map(|text| memmem::find_iter(text, value.as_bytes()).map(|_| ()));
+            found.take(2).count() > 1
+        };
+        let anchored = || {
+            let spans = self.secrets.iter().map(|(_, node)| node.span);
+            let whole = spans.reduce(|first, span| Span {
+                start: first.start.min(span.start),
+                ..first.to(span)
+            });
+            whole.is_none_or(|whole| {
+                let text = sources.get(whole.source).text();
+                let before = text.get(..whole.start as usize).unwrap_or_default();
+                // The line above too: an anchor can stand behind the key `secrets`.
+                let from = before.rmatch_indices('\n').nth(1).map_or(0, |(at, _)| at);
+                text.get(from..whole.end as usize)
+                    .is_none_or(|near| near.contains('&'))
+            })
+        };
+        self.values.len() > FEW || self.values.iter().any(|value| again(value)) || anchored()
     }
 
     /// The names and nodes; a node must not be shown.

@@ -12,7 +12,7 @@ mod render;
 mod tests;
 
 pub use diagnose::{Site, diagnose};
-pub use parse::{Mustache, Part, Tag, Template, parse};
+pub use parse::{Mustache, Part, Tag, Template, has_tag, parse};
 pub use path::{BadPath, Scope, Segment, dotted, secret_leaves};
 pub use render::{Lookup, Rendered, Scopes, This, Use, problems, render};
 

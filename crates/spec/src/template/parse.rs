@@ -167,10 +167,15 @@ pub(super) fn spans(text: &str) -> impl Iterator<Item = Found> {
     })
 }
 
+/// Whether a text holds a tag; most texts do not, and this is much faster than to parse them.
+pub fn has_tag(text: &str) -> bool {
+    find_open(text, 0).is_some()
+}
+
 /// The first `<%` at or after a position.
 fn find_open(text: &str, mut at: usize) -> Option<usize> {
     loop {
-        at += text.get(at..)?.find('<')?;
+        at += memchr::memchr(b'<', text.as_bytes().get(at..)?)?;
         if text.as_bytes().get(at + 1) == Some(&b'%') {
             return Some(at);
         }

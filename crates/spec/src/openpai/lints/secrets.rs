@@ -47,7 +47,7 @@ pub(super) fn check(subject: &Subject<'_, '_>, out: &mut Diagnostics) -> Vec<Spa
         found: Vec::new(),
         in_clear: Vec::new(),
     };
-    if search.secrets.iter().next().is_none() {
+    if search.secrets.iter().next().is_none() || !search.secrets.may_be_in_clear(subject.sources) {
         return Vec::new();
     }
     search.document();

@@ -31,7 +31,7 @@ pub(super) fn check(subject: &Subject<'_, '_>, in_clear: Vec<Span>, out: &mut Di
                 if declared.iter().all(Declared::is_used_up) {
                     return;
                 }
-                if let Some(text) = node.as_text().filter(|text| text.contains("<%")) {
+                if let Some(text) = node.as_text().filter(|text| template::has_tag(text)) {
                     let template = template::parse(text);
                     for declared in &mut declared {
                         declared.note(&template);

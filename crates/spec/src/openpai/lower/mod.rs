@@ -317,7 +317,7 @@ impl<'d> Lowering<'_, 'd> {
         if !self.building && self.out.is_full() {
             return (Text::default(), None);
         }
-        if !text.contains("<%") {
+        if !template::has_tag(text) {
             if !self.building {
                 return (Text::default(), None);
             }
