@@ -227,7 +227,9 @@ fn known(word: &str, span: Span, diagnostics: &mut Diagnostics) -> Option<&'stat
             format!("there is no code `{word}`"),
         );
         let names = codes::ALL.iter().flat_map(|code| [code.name, code.id]);
-        if let Some(candidate) = suggest::closest(word, names) {
+        if !diagnostics.is_full()
+            && let Some(candidate) = suggest::closest(word, names)
+        {
             diagnostic = diagnostic.help(format!("did you mean `{candidate}`?")).fix(
                 "name the code",
                 span,

@@ -4,7 +4,7 @@
 const LONGEST: usize = 64;
 
 /// So many candidates are looked at; a hostile file may have any number of them.
-const MOST_CANDIDATES: usize = 512;
+const MOST_CANDIDATES: usize = 256;
 
 /// Shorter words are not completed: too many words start with them.
 const SHORTEST_PREFIX: usize = 3;
@@ -17,13 +17,17 @@ where
     I: IntoIterator<Item = &'a str>,
 {
     let word_letters = Letters::of(word);
+    if word_letters.too_long {
+        return None;
+    }
+    let places = Places::of(word_letters.as_slice());
     let mut best: Option<(usize, &'a str)> = None;
     for candidate in candidates.into_iter().take(MOST_CANDIDATES) {
         if candidate == word {
             continue;
         }
         let least = best.map_or(usize::MAX, |(score, _)| score);
-        if let Some(score) = distance(&word_letters, &Letters::of(candidate))
+        if let Some(score) = distance(&word_letters, &places, &Letters::of(candidate))
             && score < least
         {
             best = Some((score, candidate));
@@ -57,19 +61,27 @@ impl Letters {
             count: 0,
             too_long: false,
         };
-        let folded = word
-            .chars()
-            .filter(|char| !matches!(char, '_' | '-'))
-            .flat_map(char::to_lowercase);
-        for char in folded {
-            let Some(slot) = letters.chars.get_mut(letters.count) else {
-                letters.too_long = true;
+        for char in word.chars().filter(|char| !matches!(char, '_' | '-')) {
+            if char.is_ascii() {
+                letters.push(char.to_ascii_lowercase());
+            } else {
+                char.to_lowercase().for_each(|char| letters.push(char));
+            }
+            if letters.too_long {
                 break;
-            };
-            *slot = char;
-            letters.count += 1;
+            }
         }
         letters
+    }
+
+    fn push(&mut self, char: char) {
+        match self.chars.get_mut(self.count) {
+            Some(slot) => {
+                *slot = char;
+                self.count += 1;
+            }
+            None => self.too_long = true,
+        }
     }
 
     fn as_slice(&self) -> &[char] {
@@ -79,8 +91,8 @@ impl Letters {
 
 /// How far apart two words are, smaller is nearer; `None` if they have nothing to do with each
 /// other.
-fn distance(word: &Letters, candidate: &Letters) -> Option<usize> {
-    if word.too_long || candidate.too_long {
+fn distance(word: &Letters, places: &Places, candidate: &Letters) -> Option<usize> {
+    if candidate.too_long {
         return None;
     }
     let (word, candidate) = (word.as_slice(), candidate.as_slice());
@@ -93,10 +105,11 @@ fn distance(word: &Letters, candidate: &Letters) -> Option<usize> {
         (candidate, word)
     };
     let limit = long.len() / 3;
-    if long.len() - short.len() <= limit
-        && let Some(edits) = edits(word, candidate, limit)
-    {
-        return Some(edits);
+    if long.len() - short.len() <= limit {
+        let edits = places.edits_to(candidate);
+        if edits <= limit {
+            return Some(edits);
+        }
     }
     if stem(word) == stem(candidate) {
         return Some(2);
@@ -115,36 +128,70 @@ fn stem(word: &[char]) -> (&[char], bool) {
     }
 }
 
-/// The number of letters to insert, drop, change or swap with a neighbour; `None` above `limit`.
-fn edits(from: &[char], to: &[char], limit: usize) -> Option<usize> {
-    let mut before_previous = [0_usize; LONGEST + 1];
-    let mut previous = [0_usize; LONGEST + 1];
-    let mut current = [0_usize; LONGEST + 1];
-    for (column, cell) in previous.iter_mut().enumerate().take(to.len() + 1) {
-        *cell = column;
-    }
-    for (row, from_char) in from.iter().enumerate() {
-        current[0] = row + 1;
-        let mut least = current[0];
-        for (column, to_char) in to.iter().enumerate() {
-            let change = previous[column] + usize::from(from_char != to_char);
-            let mut cost = change
-                .min(previous[column + 1] + 1)
-                .min(current[column] + 1);
-            if row > 0 && column > 0 && from[row - 1] == *to_char && *from_char == to[column - 1] {
-                cost = cost.min(before_previous[column - 1] + 1);
+/// Where each letter stands in a word, as bits: the distance to another word then takes a few
+/// operations for each of its letters (Hyyrö 2003, with swaps of neighbours).
+struct Places {
+    ascii: [u64; 128],
+    others: Vec<(char, u64)>,
+    length: usize,
+}
+
+impl Places {
+    fn of(word: &[char]) -> Self {
+        let mut places = Places {
+            ascii: [0; 128],
+            others: Vec::new(),
+            length: word.len(),
+        };
+        for (at, char) in word.iter().enumerate() {
+            let bit = 1 << at;
+            if let Some(bits) = places.ascii.get_mut(*char as usize) {
+                *bits |= bit;
+            } else if let Some((_, bits)) =
+                places.others.iter_mut().find(|(other, _)| other == char)
+            {
+                *bits |= bit;
+            } else {
+                places.others.push((*char, bit));
             }
-            current[column + 1] = cost;
-            least = least.min(cost);
         }
-        // A swap reaches back two rows, so one more row is needed before giving up.
-        if least > limit + 1 {
-            return None;
-        }
-        before_previous = previous;
-        previous = current;
+        places
     }
-    Some(previous[to.len()]).filter(|edits| *edits <= limit)
+
+    fn get(&self, char: char) -> u64 {
+        let other = || self.others.iter().find(|(other, _)| *other == char);
+        match self.ascii.get(char as usize) {
+            Some(bits) => *bits,
+            None => other().map_or(0, |(_, bits)| *bits),
+        }
+    }
+
+    /// The number of letters to insert, drop, change or swap with a neighbour.
+    fn edits_to(&self, other: &[char]) -> usize {
+        if self.length == 0 {
+            return other.len();
+        }
+        let last = 1_u64 << (self.length - 1);
+        let mut edits = self.length;
+        // Differences between neighbouring cells of the table of distances: down by one or up by
+        // one, vertically; `same` has the cells that equal their diagonal neighbour.
+        let (mut up, mut down, mut same, mut before) = (u64::MAX, 0_u64, 0_u64, 0_u64);
+        for char in other {
+            let matches = self.get(*char);
+            let swapped = ((!same & matches) << 1) & before;
+            same = ((matches & up).wrapping_add(up) ^ up) | matches | down | swapped;
+            let mut right_up = down | !(same | up);
+            let mut right_down = same & up;
+            edits += usize::from(right_up & last != 0);
+            edits -= usize::from(right_down & last != 0);
+            right_up = right_up << 1 | 1;
+            right_down <<= 1;
+            up = right_down | !(same | right_up);
+            down = right_up & same;
+            before = matches;
+        }
+        edits
+    }
 }
 
 #[cfg(test)]
@@ -223,7 +270,39 @@ mod tests {
         assert_eq!(closest(&"x".repeat(1_000_000), KEYS.iter().copied()), None);
     }
 
+    /// The same distance by the book.
+    fn edits_by_table(from: &[char], to: &[char]) -> usize {
+        let mut table = vec![vec![0; to.len() + 1]; from.len() + 1];
+        for row in 0..=from.len() {
+            for column in 0..=to.len() {
+                table[row][column] = if row == 0 || column == 0 {
+                    row + column
+                } else {
+                    let changed = usize::from(from[row - 1] != to[column - 1]);
+                    let mut cost = (table[row - 1][column - 1] + changed)
+                        .min(table[row - 1][column] + 1)
+                        .min(table[row][column - 1] + 1);
+                    if row > 1
+                        && column > 1
+                        && from[row - 1] == to[column - 2]
+                        && from[row - 2] == to[column - 1]
+                    {
+                        cost = cost.min(table[row - 2][column - 2] + 1);
+                    }
+                    cost
+                };
+            }
+        }
+        table[from.len()][to.len()]
+    }
+
     proptest! {
+        #[test]
+        fn the_distance_is_that_of_the_book(from in "[abcß]{0,64}", to in "[abcß]{0,64}") {
+            let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+            prop_assert_eq!(Places::of(&from).edits_to(&to), edits_by_table(&from, &to));
+        }
+
         #[test]
         fn any_words_are_fine(word in "\\PC{0,80}", candidates in prop::collection::vec("\\PC{0,80}", 0..5)) {
             let found = closest(&word, candidates.iter().map(String::as_str));
