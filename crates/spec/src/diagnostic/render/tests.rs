@@ -151,7 +151,7 @@ fn secrets_are_masked_in_place() {
     let sources = Sources::default();
     let source = sources.add(
         "job.yaml",
-        "secrets:\n  token: hunter2-x # old\nrun: curl -H hunter2-x\n",
+        "secrets:\n  token: hunter2-x # old\nname: curl -H hunter2-x\n",
     );
     let redactor = Redactor::from_broken_text(source);
     let run = span(source, "curl");
@@ -169,12 +169,12 @@ fn secrets_are_masked_in_place() {
     };
     insta::assert_snapshot!(with_redactor(&sources, &diagnostics, &redactor), @r##"
 error[P0205]: `••••` in clear
- --> job.yaml:3:6
+ --> job.yaml:3:7
   |
 2 |   •••••• ••••••••• • •••
   |   ----- of ••••
-3 | run: curl -H •••••••••
-  |      ^^^^ ••••
+3 | name: curl -H •••••••••
+  |       ^^^^ ••••
   |
   = help: drop ••••
 "##);
