@@ -39,7 +39,9 @@ fn role_references(
             }
         }
         for (kind, name) in selected(role) {
-            if catalog.of_kind(kind, name.text).is_none() {
+            // A type that is itself wrong is reported where it stands; it may be this one.
+            let untyped = || catalog.all_called(name.text).any(|one| one.kind.is_none());
+            if catalog.of_kind(kind, name.text).is_none() && !untyped() {
                 unknown.add(Some(kind), name, || not_of_kind(catalog, kind, name));
             }
         }
@@ -115,7 +117,7 @@ fn ambiguous(catalog: &Catalog<'_>, name: Name<'_>, out: &mut Diagnostics) {
 fn not_of_kind(catalog: &Catalog<'_>, kind: Kind, name: Name<'_>) -> Diagnostic {
     let word = kind.word();
     if let Some(other) = catalog.all_called(name.text).next() {
-        let is = other.kind.map_or("another type", Kind::word);
+        let is = other.kind.map_or("unknown", Kind::word);
         let message = format!(
             "`{}` is a prerequisite of type `{is}`, not `{word}`",
             name.text
