@@ -15,7 +15,7 @@ use pinnace_spec::diagnostic::{self, Code, Severity, codes};
 const DEFAULT_RUN: &str = "pinnace check job.yaml";
 
 /// Problems of a Wrong example that cannot be had without another: the code and the others.
-const COMPANIONS: &[(&str, &[&str])] = &[];
+const COMPANIONS: &[(&str, &[&str])] = &[("P0114", &["P0202", "P0990"])];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -180,15 +180,26 @@ fn problems_of_page(code: &Code) -> Vec<String> {
         problems.push(format!(
             "its wrong example yields {:?}, not {expected:?}:\n{}",
             wrong.codes(),
-            wrong.text
+            abridged(&wrong.text)
         ));
     }
     let right = Example::read(&page, "## Right").run();
     if right.status != Some(0) || right.codes().contains(&code.id) {
         problems.push(format!("its right example is not right:\n{}", right.text));
     }
-    problems.extend(snapshot_problem(code, &wrong.text));
+    problems.extend(snapshot_problem(code, &abridged(&wrong.text)));
     problems
+}
+
+/// The first and the last lines of a text that is too long to keep.
+fn abridged(text: &str) -> String {
+    const ENDS: usize = 20;
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.len() < 20 * ENDS {
+        return text.to_owned();
+    }
+    let (head, tail) = (&lines[..ENDS], &lines[lines.len() - ENDS..]);
+    format!("{}\n[…]\n{}\n", head.join("\n"), tail.join("\n"))
 }
 
 fn snapshot_problem(code: &Code, text: &str) -> Option<String> {

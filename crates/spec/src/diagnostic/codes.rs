@@ -37,6 +37,7 @@ codes! {
     BAD_MERGE = "P0111" "bad-merge" Error: "a merge key does not name a mapping";
     EMPTY_FILE = "P0112" "empty-file" Error: "the file holds no document";
     CONTROL_CHARACTER = "P0113" "control-character" Error: "the text holds a character that YAML does not allow";
+    TOO_MANY_PROBLEMS = "P0114" "too-many-problems" Error: "the file has more problems than are shown";
 
     UNKNOWN_KEY = "P0201" "unknown-key" Error: "a key that nothing reads";
     MISSING_KEY = "P0202" "missing-key" Error: "a required key is missing";

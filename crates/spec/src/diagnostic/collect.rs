@@ -97,11 +97,6 @@ impl Diagnostics {
         self.list.len() >= MOST
     }
 
-    /// Those that were counted and not kept.
-    pub fn hidden(&self) -> Counts {
-        self.hidden
-    }
-
     /// As they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
@@ -147,10 +142,21 @@ impl Diagnostics {
                 first == code.id
             })
             .collect();
+        let (is_full, has_errors) = (self.is_full(), self.has_errors());
         let mut keep = keep.into_iter();
         let mut list = self.list;
         list.retain(|_| keep.next().unwrap_or(true));
         list.sort_by_key(|diagnostic| (diagnostic.span.source, diagnostic.span.start));
+        if is_full && let Some(last) = list.last() {
+            let message = format!("only {MOST} problems are shown");
+            let mut more = Diagnostic::new(&codes::TOO_MANY_PROBLEMS, last.span, message)
+                .label("the last one shown")
+                .help("mend these and check again");
+            if !has_errors {
+                more.severity = Severity::Warning;
+            }
+            list.push(more);
+        }
         list
     }
 }
@@ -230,7 +236,13 @@ mod tests {
         assert!(diagnostics.is_full() && !diagnostics.has_errors());
         diagnostics.push(Diagnostic::new(&codes::UNKNOWN_KEY, at(0, 1), ""));
         assert!(diagnostics.has_errors());
-        assert_eq!(diagnostics.hidden().warnings, 1);
-        assert_eq!(Counts::of(&diagnostics.into_vec()).errors, 1);
+        assert_eq!(diagnostics.hidden.warnings, 1);
+        let shown = diagnostics.into_vec();
+        assert!(
+            shown
+                .iter()
+                .any(|diagnostic| diagnostic.code == &codes::UNKNOWN_KEY)
+        );
+        assert_eq!(shown[MOST].code, &codes::TOO_MANY_PROBLEMS);
     }
 }

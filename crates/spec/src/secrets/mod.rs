@@ -84,13 +84,6 @@ impl Redactor {
         redactor
     }
 
-    /// For one document.
-    pub fn from_document(root: &Node<'_>, sources: &Sources) -> Self {
-        let mut redactor = Redactor::default();
-        redactor.add_document(root, sources);
-        redactor
-    }
-
     /// For a text that is not good YAML.
     pub fn from_broken_text(source: &Source) -> Self {
         let mut redactor = Redactor::default();
@@ -100,7 +93,7 @@ impl Redactor {
 
     /// Adds the secrets of a document: all below `secrets` (also if the key is misspelt or stands too
     /// deep), and every password that is not only a tag.
-    pub fn add_document(&mut self, root: &Node<'_>, sources: &Sources) {
+    fn add_document(&mut self, root: &Node<'_>, sources: &Sources) {
         for entry in root.as_map().into_iter().flat_map(|map| &map.entries) {
             if suggest::closest(&entry.key.text, ["secrets"]).is_some() {
                 self.add_secrets(entry, sources);
@@ -138,7 +131,7 @@ impl Redactor {
 
     /// Adds the secrets of a text that is not good YAML, as far as they can be told, and rather too
     /// much than too little.
-    pub fn add_broken_text(&mut self, source: &Source) {
+    fn add_broken_text(&mut self, source: &Source) {
         for range in broken::secret_ranges(source.text()) {
             let text = source.text().get(range.clone()).unwrap_or_default();
             broken::values(text, |value| self.needles.add(value));
@@ -286,7 +279,8 @@ impl Redactor {
     }
 
     /// The whole text with every hidden character but white space masked.
-    pub fn source_text(&self, source: &Source) -> String {
+    #[cfg(test)]
+    fn source_text(&self, source: &Source) -> String {
         let mut hidden = self.hidden(source).into_iter().peekable();
         let mut shown = String::with_capacity(source.text().len());
         for (at, char) in source.text().char_indices() {

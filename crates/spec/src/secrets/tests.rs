@@ -105,7 +105,7 @@ fn messages_lose_what_they_quote() {
         "secrets:\n  a: Tr0ub4dor\n  b: name\n  c: abc\n",
     );
     let document = load(source, &Limits::default());
-    let redactor = Redactor::from_document(&document.root.unwrap(), &sources);
+    let redactor = Redactor::new(&sources, [(source.id(), document.root.as_ref())], &[]);
     assert_eq!(
         redactor.message("no `xTr0ub4dorx` here"),
         "no `x••••x` here"

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::{Counts, Diagnostic, Fix};
+use super::{Diagnostic, Fix};
 use crate::secrets::Redactor;
 use crate::source::{Source, SourceId, Sources, Span};
 
@@ -29,25 +29,6 @@ pub struct Report<'a> {
     pub sources: &'a Sources,
     /// What must not be shown.
     pub redactor: &'a Redactor,
-}
-
-/// The line that closes a check: `2 errors, 1 warning in 3 files`.
-pub fn summary(counts: Counts, files: usize) -> String {
-    let several = |number: usize, noun: &str| match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
-    };
-    let files = several(files, "file");
-    match (counts.errors, counts.warnings) {
-        (0, 0) => format!("no problems in {files}"),
-        (0, warnings) => format!("{} in {files}", several(warnings, "warning")),
-        (errors, 0) => format!("{} in {files}", several(errors, "error")),
-        (errors, warnings) => format!(
-            "{}, {} in {files}",
-            several(errors, "error"),
-            several(warnings, "warning")
-        ),
-    }
 }
 
 /// The page of a code, as a path in the documentation.

@@ -300,15 +300,6 @@ help: mend
 }
 
 #[test]
-fn the_summary_counts() {
-    let counts = |errors, warnings| Counts { errors, warnings };
-    assert_eq!(summary(counts(2, 1), 3), "2 errors, 1 warning in 3 files");
-    assert_eq!(summary(counts(1, 0), 1), "1 error in 1 file");
-    assert_eq!(summary(counts(0, 2), 0), "2 warnings in 0 files");
-    assert_eq!(summary(counts(0, 0), 2), "no problems in 2 files");
-}
-
-#[test]
 fn json_has_all_of_a_problem() {
     let sources = Sources::default();
     let source = sources.add("job.yaml", JOB);
