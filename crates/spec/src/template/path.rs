@@ -126,6 +126,9 @@ impl<'t> Cursor<'t> {
 
     fn skip_space(&mut self) {
         let rest = self.rest();
+        if rest.as_bytes().first().is_some_and(u8::is_ascii_graphic) {
+            return;
+        }
         self.at += rest.len() - rest.trim_start().len();
     }
 
@@ -133,7 +136,8 @@ impl<'t> Cursor<'t> {
     fn name(&mut self) -> Result<Segment<'t>, BadPath> {
         self.skip_space();
         let rest = self.rest();
-        let length = rest.find(['.', '[']).unwrap_or(rest.len());
+        let ends = |byte: u8| matches!(byte, b'.' | b'[');
+        let length = rest.bytes().position(ends).unwrap_or(rest.len());
         let segment = self.segment(self.at, self.at + rest[..length].trim_end().len());
         self.at += length;
         if segment.key.is_empty() {

@@ -50,7 +50,7 @@ pub fn lower<'d>(
         building,
         out,
         trace: Trace::new(sources, building),
-        used: vec![false; catalog.len()],
+        used: vec![None; catalog.len()],
         no_role: false,
         this_incomplete: false,
         clear: if building {
@@ -82,8 +82,9 @@ struct Lowering<'a, 'd> {
     building: bool,
     out: &'a mut Diagnostics,
     trace: Trace<'a>,
-    /// The prerequisites that some role brings along.
-    used: Vec<bool>,
+    /// The prerequisites that some role brings along, with what the last such role selects as
+    /// data, script and output.
+    used: Vec<Option<[Option<&'d str>; 3]>>,
     /// No role is known for the text at hand, so `$data` and the like cannot be judged.
     no_role: bool,
     /// The prerequisite at hand requires an item that could not be looked up, so what it inherits
@@ -263,7 +264,7 @@ impl<'d> Lowering<'_, 'd> {
         for (id, prerequisite) in self.catalog.iter() {
             if prerequisite.kind == Some(Kind::DockerImage) {
                 self.image(prerequisite, "");
-            } else if !self.used[id] {
+            } else if self.used[id].is_none() {
                 let scopes = self.job_scopes();
                 self.no_role = true;
                 self.prerequisite_steps(id, &scopes);

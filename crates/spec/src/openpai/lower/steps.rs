@@ -71,9 +71,15 @@ impl<'d> Lowering<'_, 'd> {
     ) -> Surroundings {
         let order = self.catalog.in_order(self.listed(role));
         let mut parts: Vec<Part> = Vec::new();
+        let selected = [role.data, role.script, role.output].map(|name| name.map(|name| name.text));
         for id in order {
-            self.used[id] = true;
-            if self.catalog.get(id).kind != Some(Kind::DockerImage) {
+            let before = self.used[id].replace(selected);
+            let prerequisite = self.catalog.get(id);
+            // For another role that selects the same, the same problems would be found again.
+            let known = !self.building
+                && before == Some(selected)
+                && Plugin::of_prerequisite(prerequisite) == Some(Plugin::Cmd);
+            if prerequisite.kind != Some(Kind::DockerImage) && !known {
                 parts.push(self.prerequisite_steps(id, scopes));
             }
         }
