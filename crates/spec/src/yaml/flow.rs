@@ -80,20 +80,11 @@ impl<'s> Reader<'s> {
             let end = self.pos;
             self.flow_skip(n);
             let colon = self.at_flow_colon(json);
-            if !colon && !explicit && self.stands_between_braces(&key) {
-                // `{` and `}` around words that are no key: most likely a template.
-                self.flow_separator(n, b'}');
-                let value = self.missing(end);
-                let key = self.key(key);
-                map.add(self, key, value);
-                continue;
-            }
-            let value_at = if colon { self.pos + 1 } else { end };
             let key = self.key(key);
             let value = if colon {
                 self.flow_value(n)
             } else {
-                self.missing(value_at)
+                self.missing(end)
             };
             map.add(self, key, value);
             self.flow_separator(n, b'}');
@@ -361,10 +352,6 @@ impl<'s> Reader<'s> {
             .iter()
             .rposition(|byte| !is_blank(*byte))
             .map_or(0, |at| at + 1)
-    }
-
-    fn stands_between_braces(&self, key: &Node<'s>) -> bool {
-        key.as_map().is_some() && self.peek() == b'}'
     }
 
     #[cold]

@@ -193,9 +193,7 @@ impl<'s> Reader<'s> {
         if self.is_stopped() {
             return;
         }
-        let mut dots = false;
         while self.peek() == b'.' && self.is_marker(self.pos) {
-            dots = true;
             self.pos += 3;
             self.end_of_marker();
             self.skip_separation();
@@ -209,7 +207,6 @@ impl<'s> Reader<'s> {
         } else {
             self.rest_of_line(start).1
         };
-        debug_assert!(dots || self.is_marker(start));
         self.report(
             Diagnostic::new(
                 &codes::SEVERAL_DOCUMENTS,
