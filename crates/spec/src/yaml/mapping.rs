@@ -153,13 +153,15 @@ impl<'s> Reader<'s> {
                 )
             }
             Value::Scalar(_) => {
+                let start = span.start as usize;
                 let diagnostic = if self.peek() == b':' {
                     let colon = self.char_span(self.pos);
                     Diagnostic::new(&codes::BAD_KEY, colon, "no key stands before this `:`")
-                } else {
-                    let mark =
-                        self.span((span.start as usize).saturating_sub(1), span.start as usize);
+                } else if start > 0 && self.byte(start - 1) == b'?' {
+                    let mark = self.span(start - 1, start);
                     Diagnostic::new(&codes::BAD_KEY, mark, "no key stands after this `?`")
+                } else {
+                    Diagnostic::new(&codes::BAD_KEY, span, "no key stands here")
                 };
                 self.report(
                     diagnostic.help(

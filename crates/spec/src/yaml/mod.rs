@@ -10,7 +10,8 @@
 //! | `decode` | bytes to text |
 //! | `stream` | directives, markers, the one document |
 //! | `reader` | the cursor |
-//! | `block`, `flow` | lists and mappings by indentation and in brackets |
+//! | `block`, `block_collection` | nodes, lists and mappings by indentation |
+//! | `flow` | nodes in brackets |
 //! | `plain`, `quoted`, `block_scalar` | scalars |
 //! | `mapping` | unique keys, merge keys |
 //! | `anchors` | anchors, aliases, tags |
@@ -18,6 +19,7 @@
 
 mod anchors;
 mod block;
+mod block_collection;
 mod block_scalar;
 mod decode;
 mod document;

@@ -232,8 +232,9 @@ impl<'s> Reader<'s> {
     }
 
     /// Reports characters that YAML allows nowhere. The text ends for us at the first NUL.
+    // Operators that do not branch let many bytes be looked at in one step.
+    #[allow(clippy::needless_bitwise_bool)]
     fn refuse_control_characters(&mut self) {
-        // Without branches, so that many bytes are looked at in one step.
         let suspicious = |byte: u8| {
             ((byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r'))
                 | (byte == 0x7f)

@@ -277,6 +277,11 @@ fn keys_that_are_no_text_are_refused() {
         ["1:1 \":\" P0110 no key stands before this `:`"]
     );
     assert_eq!(
+        problems("?\nb: c\n"),
+        ["1:1 \"?\" P0110 no key stands after this `?`"]
+    );
+    assert_eq!(problems("{!é }"), ["1:4 \"\" P0110 no key stands here"]);
+    assert_eq!(
         problems("? - a\n: b\n"),
         ["1:3 \"- a\" P0110 a list cannot be a key"]
     );

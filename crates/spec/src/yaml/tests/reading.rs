@@ -38,3 +38,12 @@ fn aliases_and_merges_copy() {
         "{x: {a: <1>, b: <2>}, y: {b: <3>, c: <4>}, z: {a: <0>, b: <2>, c: <4>}, w: {a: <1>, b: <2>}}"
     );
 }
+
+#[test]
+fn an_anchor_and_a_tag_may_stand_on_lines_of_their_own() {
+    assert_eq!(tree("&a\n!t b\n"), "!t <b>");
+    assert_eq!(
+        tree("a: &a\n  !t\n  &k b: c\nd: *k\n"),
+        "{a: !t {b: <c>}, d: <b>}"
+    );
+}

@@ -1,0 +1,290 @@
+//! Lists and mappings whose entries line up at a column.
+
+use std::borrow::Cow;
+
+use super::anchors::Properties;
+use super::block::Place;
+use super::mapping::{Mapping, ReadKey, plain_key};
+use super::reader::{NOWHERE, Reader};
+use super::{Key, Node, Scalar, Style, Value};
+use crate::source::Span;
+
+/// A column at which entries stand by mistake, and the place of the problem that says so.
+struct WrongColumn {
+    column: usize,
+    problem: usize,
+}
+
+impl<'s> Reader<'s> {
+    /// Reads a mapping, with the cursor behind its first key.
+    pub(super) fn block_map_at(
+        &mut self,
+        n: isize,
+        column: usize,
+        start: usize,
+        key: ReadKey<'s>,
+    ) -> Node<'s> {
+        if self.tab != NOWHERE {
+            return self.tabbed_map(n, start, key);
+        }
+        self.map_entries(n, column, start, Some(key))
+    }
+
+    #[cold]
+    fn tabbed_map(&mut self, n: isize, start: usize, key: ReadKey<'s>) -> Node<'s> {
+        let colon = self.pos;
+        self.pos = start;
+        self.check_tab();
+        let column = self.column();
+        self.pos = colon;
+        self.map_entries(n, column, start, Some(key))
+    }
+
+    /// Reads a mapping, with the cursor at its first key or `?`.
+    pub(super) fn block_map(&mut self, n: isize, column: Option<usize>) -> Node<'s> {
+        let column = column.unwrap_or_else(|| self.column());
+        self.map_entries(n, column, self.pos, None)
+    }
+
+    /// Reads the entries of a mapping whose keys stand at `column`. If the first key has been
+    /// read, the cursor is at its `:`.
+    fn map_entries(
+        &mut self,
+        n: isize,
+        column: usize,
+        start: usize,
+        first: Option<ReadKey<'s>>,
+    ) -> Node<'s> {
+        let mut span = self.span(start, start);
+        if !self.enter() || !self.charge(1, span) {
+            return Node::new(span, Value::Map(super::Map::default()));
+        }
+        let mut map = Mapping::new();
+        let indent = column as isize;
+        let mut key = first;
+        let mut wrong = None;
+        loop {
+            let (read, value) = match key.take() {
+                Some(key) => {
+                    self.pos += 1;
+                    (key, self.block_node(indent, Place::Value))
+                }
+                None if self.at_indicator(b'?') => self.explicit_entry(indent),
+                None => {
+                    if let Some(key) = self.next_key(indent, &map) {
+                        self.pos += 1;
+                        (key, self.block_node(indent, Place::Value))
+                    } else if self.next_entry(n, column, &mut wrong, start) {
+                        // The line that is no entry has been reported and passed.
+                        continue;
+                    } else {
+                        break;
+                    }
+                }
+            };
+            span.end = span.end.max(end_of(&read, &value));
+            map.add(self, read, value);
+            if !self.next_entry(n, column, &mut wrong, start) {
+                break;
+            }
+        }
+        self.leave();
+        Node::new(span, map.finish(self))
+    }
+
+    /// Goes to the next entry of a collection whose entries stand at `column`; false if there is
+    /// none.
+    #[inline]
+    fn next_entry(
+        &mut self,
+        n: isize,
+        column: usize,
+        wrong: &mut Option<WrongColumn>,
+        start: usize,
+    ) -> bool {
+        loop {
+            self.skip_separation();
+            if self.ended() {
+                return false;
+            }
+            if !self.is_first_on_line() {
+                self.text_after_value(column as isize);
+                continue;
+            }
+            if self.tab != NOWHERE {
+                self.settle_tab();
+            }
+            let found = self.column();
+            if found == column {
+                return true;
+            }
+            if found as isize <= n {
+                return false;
+            }
+            if let Some(wrong) = wrong
+                && wrong.column == found
+            {
+                self.wrong_indent_again(column, wrong.problem);
+                return true;
+            }
+            if !self.starts_entry() {
+                self.stray_text(column, start);
+                continue;
+            }
+            let problem = self.wrong_indent(column, start);
+            *wrong = Some(WrongColumn {
+                column: found,
+                problem,
+            });
+            return true;
+        }
+    }
+
+    /// Reads the key at the cursor and leaves the cursor at its `:`. If there is no key, reports
+    /// that, passes the line and those that belong to it, and gives nothing.
+    #[inline]
+    fn next_key(&mut self, indent: isize, map: &Mapping<'s>) -> Option<ReadKey<'s>> {
+        let start = self.pos;
+        if self.starts_plain(false) {
+            let end = self.plain_line(false);
+            if self.peek() == b':' {
+                return Some(plain_key(self.slice(start, end), self.span(start, end)));
+            }
+            self.no_colon(start, end, map.last());
+            self.resync(indent);
+            return None;
+        }
+        self.unusual_key(indent, map)
+    }
+
+    fn unusual_key(&mut self, indent: isize, map: &Mapping<'s>) -> Option<ReadKey<'s>> {
+        let start = self.pos;
+        let line = self.line();
+        let properties = match self.peek() {
+            b'&' | b'!' => {
+                let properties = self.properties(false);
+                self.skip_blanks();
+                properties
+            }
+            _ => Properties::default(),
+        };
+        let word = self.pos;
+        let mut node = match self.peek() {
+            b'"' | b'\'' => self.quoted(indent),
+            b'[' | b'{' => self.flow_collection(indent),
+            b'*' => {
+                if let Some(span) = properties.span() {
+                    self.alias_with_properties(span);
+                }
+                self.alias(false)
+            }
+            b':' if self.is_blank(self.pos + 1) => self.missing(word),
+            b'-' if self.is_blank(self.pos + 1) => {
+                self.item_in_map(map.last());
+                self.resync(indent);
+                return None;
+            }
+            _ if self.starts_plain(false) => {
+                let end = self.plain_line(false);
+                let scalar = Scalar {
+                    text: Cow::Borrowed(self.slice(word, end)),
+                    style: Style::Plain,
+                };
+                Node::new(self.span(word, end), Value::Scalar(scalar))
+            }
+            _ => {
+                self.bad_start();
+                self.resync(indent);
+                return None;
+            }
+        };
+        let end = self.pos;
+        self.skip_blanks();
+        if !properties.is_empty() {
+            self.apply(&mut node, properties);
+        }
+        if self.at_indicator(b':') {
+            if self.line() != line {
+                self.key_of_many_lines(node.span);
+                self.resync(indent);
+                return None;
+            }
+            return Some(self.key(node));
+        }
+        if !self.is_stopped() && self.line() == line {
+            self.no_colon(start, end, map.last());
+        }
+        self.resync(indent);
+        None
+    }
+
+    /// Reads `? key` and, on a line of its own, `: value`.
+    fn explicit_entry(&mut self, indent: isize) -> (ReadKey<'s>, Node<'s>) {
+        self.pos += 1;
+        let key = self.block_node(indent, Place::Explicit);
+        self.skip_separation();
+        let at_colon = self.is_first_on_line()
+            && !self.ended()
+            && self.at_indicator(b':')
+            && self.column() as isize == indent;
+        let empty = key.span;
+        let key = self.key(key);
+        if at_colon {
+            self.pos += 1;
+            return (key, self.block_node(indent, Place::Explicit));
+        }
+        (key, self.missing(empty.end as usize))
+    }
+
+    /// Reads a list whose `-` stands at the cursor. A flush list is indented like the key that it
+    /// belongs to, so a word at its column that is no `-` is the next key.
+    pub(super) fn block_list(&mut self, n: isize, flush: bool) -> Node<'s> {
+        let start = self.pos;
+        let column = self.column();
+        let mut span = self.span(start, start);
+        if !self.enter() || !self.charge(1, span) {
+            return Node::new(span, Value::List(Vec::new()));
+        }
+        let mut list = Vec::new();
+        let mut wrong = None;
+        loop {
+            self.pos += 1;
+            span.end = span.end.max(self.pos as u32);
+            let item = self.block_node(column as isize, Place::Item);
+            span.end = span.end.max(item.alias().unwrap_or(item.span).end);
+            list.push(item);
+            let more = loop {
+                if !self.next_entry(n, column, &mut wrong, start) {
+                    break false;
+                }
+                if self.at_indicator(b'-') {
+                    break true;
+                }
+                if flush && self.column() == column && !self.lacks_space_after_dash() {
+                    break false;
+                }
+                self.no_dash(start);
+                self.resync(column as isize);
+            };
+            if !more {
+                break;
+            }
+        }
+        self.leave();
+        Node::new(span, Value::List(list))
+    }
+}
+
+fn end_of(key: &ReadKey<'_>, value: &Node<'_>) -> u32 {
+    let value_end = value.alias().unwrap_or(value.span).end;
+    match key {
+        ReadKey::Text(
+            Key {
+                span: Span { end, .. },
+                ..
+            },
+            _,
+        ) => value_end.max(*end),
+        ReadKey::Bad => value_end,
+    }
+}
