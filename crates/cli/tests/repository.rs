@@ -124,3 +124,53 @@ fn the_reference_of_openpai_fields_is_current() {
         &pinnace_spec::openpai::fields::reference(),
     );
 }
+
+fn pinnace(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pinnace"))
+        .args(arguments)
+        .current_dir(root())
+        .env_remove("PINNACE_MARKETPLACE")
+        .output()
+        .unwrap();
+    (
+        output.status.code(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn the_examples_are_clean() {
+    let marketplace = ["--marketplace", "examples/marketplace"];
+    let arguments = [
+        &["check", "--deny", "warnings"][..],
+        &marketplace,
+        &["examples/"],
+    ]
+    .concat();
+    let (code, problems, summary) = pinnace(&arguments);
+    assert_eq!((code, &*problems), (Some(0), ""), "{summary}");
+}
+
+#[test]
+fn the_readme_shows_real_output() {
+    let readme = read("README.md");
+    let (_, picture) = readme.split_once("```\n$ ").unwrap();
+    let (picture, _) = picture.split_once("```").unwrap();
+    for shown in picture.split("\n$ ") {
+        let (command, shown) = shown.split_once('\n').unwrap();
+        let words: Vec<&str> = command
+            .split(' ')
+            .map(|word| word.trim_matches('\''))
+            .collect();
+        assert_eq!(words[0], "pinnace");
+        let (_, real, _) = pinnace(&words[1..]);
+        let shown = shown.split("\n…").next().unwrap_or_default();
+        for part in shown.trim_end().split("\n\n") {
+            assert!(
+                real.contains(part),
+                "`{command}` does not show:\n{part}\nbut:\n{real}"
+            );
+        }
+    }
+}
