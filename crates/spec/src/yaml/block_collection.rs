@@ -113,6 +113,10 @@ impl<'s> Reader<'s> {
             }
             if self.tab != NOWHERE {
                 self.settle_tab();
+                if self.column() as isize > n {
+                    // Nobody knows how wide the tabs were meant: as wide as it fits.
+                    self.snap_tab(column);
+                }
             }
             let found = self.column();
             if found == column {

@@ -422,13 +422,14 @@ impl<'s> Reader<'s> {
     pub(super) fn wrong_indent_again(&mut self, column: usize, problem: usize) {
         let found = self.column();
         let has_children = self.next_word_column().is_some_and(|next| next > found);
-        let start = self.pos.saturating_sub(found);
+        let start = self.real_line_start();
         let edit = Edit {
             span: self.span(start, self.pos),
             replacement: " ".repeat(column),
         };
         // Moved right alone, a line would lose what is indented below it.
         let whole = found > column || !has_children;
+        // Tabs have a repair of their own.
         let blanks = self.slice(start, self.pos).bytes().all(|byte| byte == b' ');
         if let Some(problem) = self.problems.get_mut(problem)
             && whole

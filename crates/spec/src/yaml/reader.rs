@@ -377,7 +377,19 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn real_line_start(&self) -> usize {
+    /// Takes the tabs before the word at the cursor, noted last, to reach up to a column.
+    #[cold]
+    pub(super) fn snap_tab(&mut self, column: usize) {
+        if self.is_first_on_line()
+            && let Some(edit) = self.tabs.edits.last_mut()
+        {
+            self.line_start = self.pos.wrapping_sub(column);
+            edit.replacement = " ".repeat(column);
+        }
+    }
+
+    /// Where the line of the cursor starts, tabs or not.
+    pub(super) fn real_line_start(&self) -> usize {
         let before = self.bytes.get(..self.pos).unwrap_or_default();
         before
             .iter()

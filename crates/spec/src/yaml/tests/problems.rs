@@ -161,6 +161,17 @@ fn a_line_that_does_not_line_up_is_moved() {
 }
 
 #[test]
+fn tabs_are_taken_to_be_as_wide_as_fits() {
+    let problem = "3:1 \"\\t\" P0104 a tab indents this line";
+    repairs_to(
+        "a:\n    b: 1\n\té: 2\nc: 3\n",
+        problem,
+        "{a: {b: <1>, é: <2>}, c: <3>}",
+    );
+    repairs_to("a:\n  b: 1\n\t\t\té: 2\n", problem, "{a: {b: <1>, é: <2>}}");
+}
+
+#[test]
 fn a_line_between_two_levels_belongs_to_the_deeper() {
     let text = "a:\n    b: 1\n  c: 2\nd: 3\n";
     assert_eq!(
