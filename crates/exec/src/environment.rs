@@ -1,0 +1,332 @@
+//! The variables of a task, with the values that are known only when it runs.
+
+use std::ffi::CString;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use indexmap::IndexMap;
+use pinnace_core::environment::{Value, short_name, variables};
+
+use crate::contract::{Attempt, Peer, TaskSpec};
+
+/// Jobs of more tasks than this get the variables of single tasks (`PAI_HOST_IP_<role>_<index>` and
+/// the like) only if a command or hook speaks of them. Every process of every task would else carry
+/// hundreds of kilobytes, and every shell would need milliseconds to read them. `PINNACE_PEERS` has all.
+pub const MOST_SPELLED_OUT_TASKS: usize = 128;
+
+/// What all tasks of an attempt have in common.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// By role, `NAME=value`, without what differs between its tasks.
+    by_role: IndexMap<String, Vec<CString>>,
+    peers: Vec<Peer>,
+    first_rank: IndexMap<String, u64>,
+}
+
+/// Where a task finds its folders.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Folders<'a> {
+    pub(crate) work: &'a Path,
+    pub(crate) task: &'a Path,
+    pub(crate) shared: &'a Path,
+    pub(crate) temporary: &'a Path,
+    pub(crate) code: &'a Path,
+}
+
+impl Shared {
+    pub(crate) fn new(attempt: &Attempt, peers: Vec<Peer>) -> Self {
+        let plan = &attempt.plan;
+        let count: usize = plan
+            .roles
+            .values()
+            .map(|role| role.instances as usize)
+            .sum();
+        let spelled_out = count <= MOST_SPELLED_OUT_TASKS || speaks_of_single_tasks(attempt);
+        let table = Table {
+            attempt,
+            peers: &peers,
+        };
+        let mut by_role = IndexMap::new();
+        for role in plan.roles.keys() {
+            let mut list = Vec::new();
+            for variable in variables(plan, role) {
+                let left_to_task = variable.name == "NVIDIA_VISIBLE_DEVICES";
+                if left_to_task || (variable.tasks.is_some() && !spelled_out) {
+                    continue;
+                }
+                match (&variable.value, variable.tasks) {
+                    (Value::Known(value), None) => push(&mut list, &variable.name, value),
+                    (_, Some(_)) => table.of_tasks(&variable.name, &mut list),
+                    (Value::AtRun(_), None) => table.of_role(&variable.name, &mut list),
+                }
+            }
+            by_role.insert(role.clone(), list);
+        }
+        let mut first_rank = IndexMap::new();
+        let mut rank = 0;
+        for (name, role) in &plan.roles {
+            first_rank.insert(name.clone(), rank);
+            rank += u64::from(role.instances);
+        }
+        Self {
+            by_role,
+            peers,
+            first_rank,
+        }
+    }
+
+    /// All peers.
+    pub(crate) fn peers(&self) -> &[Peer] {
+        &self.peers
+    }
+
+    /// What every task of a role has.
+    pub(crate) fn of_role(&self, role: &str) -> &[CString] {
+        self.by_role.get(role).map_or(&[], Vec::as_slice)
+    }
+
+    /// What only this task has. Later entries win over earlier ones and over those of the role.
+    pub(crate) fn of_task(
+        &self,
+        attempt: &Attempt,
+        task: &TaskSpec,
+        ports: &IndexMap<String, Vec<u16>>,
+        folders: Folders<'_>,
+    ) -> Vec<CString> {
+        let mut list = Vec::with_capacity(48);
+        let mut set = |name: &str, value: &str| push(&mut list, name, value);
+        let index = task.id.index.to_string();
+        let rank = self
+            .first_rank
+            .get(&task.id.role)
+            .copied()
+            .unwrap_or_default()
+            + u64::from(task.id.index);
+        let address = &attempt.settings.address;
+        let first_of = |label: &str| {
+            ports
+                .get(label)
+                .and_then(|list| list.first())
+                .map(u16::to_string)
+                .unwrap_or_default()
+        };
+        let http = first_of("http");
+        let work = folders.work.to_string_lossy();
+        set("PATH", &path());
+        set("HOME", &work);
+        set("PWD", &work);
+        set("PAI_WORK_DIR", &work);
+        set("TMPDIR", &folders.temporary.to_string_lossy());
+        set("PINNACE_CODE_DIR", &folders.code.to_string_lossy());
+        set("USER", &attempt.user);
+        set("LOGNAME", &attempt.user);
+        set("SHELL", "/bin/sh");
+        set(
+            "LANG",
+            &std::env::var("LANG").unwrap_or_else(|_| "C.UTF-8".to_owned()),
+        );
+        if let Ok(zone) = std::env::var("TZ") {
+            set("TZ", &zone);
+        }
+        set(
+            "PINNACE_PEERS",
+            &folders.shared.join("peers.json").to_string_lossy(),
+        );
+        set("PINNACE_SHARED_DIR", &folders.shared.to_string_lossy());
+        set("PINNACE_TASK_DIR", &folders.task.to_string_lossy());
+        set("PAI_TASK_INDEX", &index);
+        set("PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX", &index);
+        set("PAI_CURRENT_CONTAINER_IP", address);
+        set("PAI_CONTAINER_HOST_IP", address);
+        set("PAI_CURRENT_CONTAINER_PORT", &http);
+        set("PAI_CONTAINER_HOST_PORT", &http);
+        set("PAI_CONTAINER_SSH_PORT", &first_of("ssh"));
+        let mut all = String::new();
+        for (label, numbers) in ports {
+            let joined = joined(numbers);
+            set(&format!("PAI_CONTAINER_HOST_{label}_PORT_LIST"), &joined);
+            let _ = write!(all, "{label}:{joined};");
+        }
+        set("PAI_CONTAINER_HOST_PORT_LIST", &all);
+        set("RANK", &rank.to_string());
+        let gpus = task
+            .gpus
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(",");
+        if gpus.is_empty() {
+            set("NVIDIA_VISIBLE_DEVICES", "none");
+            set("CUDA_VISIBLE_DEVICES", "");
+        } else {
+            set("NVIDIA_VISIBLE_DEVICES", &gpus);
+            set("CUDA_VISIBLE_DEVICES", &gpus);
+        }
+        let job = &attempt.job;
+        let role = short_name(&task.id.role);
+        let instance = format!("{}_{job}", attempt.number);
+        let task_uid = format!("{job}-{role}-{index}");
+        let pod = format!("{job}-{role}-{index}-{}", task.attempt);
+        set("FC_FRAMEWORK_NAME", job);
+        set("FC_FRAMEWORK_UID", job);
+        set("FC_FRAMEWORK_ATTEMPT_ID", &attempt.number.to_string());
+        set("FC_FRAMEWORK_ATTEMPT_INSTANCE_UID", &instance);
+        set("FC_CONFIGMAP_NAME", &format!("{job}-attempt"));
+        set("FC_CONFIGMAP_UID", &instance);
+        set("FC_TASKROLE_UID", &format!("{instance}-{role}"));
+        set("FC_TASK_INDEX", &index);
+        set("FC_TASK_UID", &task_uid);
+        set("FC_TASK_ATTEMPT_ID", &task.attempt.to_string());
+        set(
+            "FC_TASK_ATTEMPT_INSTANCE_UID",
+            &format!("{}_{pod}", task.attempt),
+        );
+        set("FC_POD_NAME", &pod);
+        set("FC_POD_UID", &pod);
+        for (name, value) in &attempt.settings.environment {
+            let start = format!("{name}=");
+            list.retain(|entry| !entry.as_bytes().starts_with(start.as_bytes()));
+            push(&mut list, name, value);
+        }
+        list
+    }
+}
+
+struct Table<'a> {
+    attempt: &'a Attempt,
+    peers: &'a [Peer],
+}
+
+impl Table<'_> {
+    /// A variable for each task of a role; the pattern has `*` for the index.
+    fn of_tasks(&self, pattern: &str, list: &mut Vec<CString>) {
+        for peer in self.peers {
+            for spelling in [peer.role.clone(), short_name(&peer.role)] {
+                let index = peer.index;
+                if pattern == format!("PAI_HOST_IP_{spelling}_*") {
+                    push(
+                        list,
+                        &format!("PAI_HOST_IP_{spelling}_{index}"),
+                        &peer.address,
+                    );
+                    break;
+                }
+                let port = pattern
+                    .strip_prefix(&format!("PAI_PORT_LIST_{spelling}_*_"))
+                    .or_else(|| {
+                        pattern
+                            .strip_prefix(&format!("PAI_{spelling}_*_"))?
+                            .strip_suffix("_PORT")
+                    });
+                if let Some(numbers) = port.and_then(|label| peer.ports.get(label)) {
+                    let name = pattern.replace('*', &index.to_string());
+                    push(list, &name, &joined(numbers));
+                    break;
+                }
+            }
+        }
+    }
+
+    /// A single variable; those of the task itself are left to [`Shared::of_task`].
+    fn of_role(&self, name: &str, list: &mut Vec<CString>) {
+        let plan = &self.attempt.plan;
+        let user = &self.attempt.user;
+        match name {
+            "PAI_JOB_NAME" | "PAI_FRAMEWORK_NAME" => {
+                push(list, name, &format!("{user}~{}", plan.name));
+            }
+            "PAI_USER_NAME" | "PAI_USERNAME" => push(list, name, user),
+            "MASTER_ADDR" => {
+                if let Some(first) = self.first() {
+                    push(list, name, &first.address);
+                }
+            }
+            "MASTER_PORT" => {
+                let port = self.first().and_then(first_http);
+                if let Some(port) = port {
+                    push(list, name, &port.to_string());
+                }
+            }
+            _ => {
+                let role = name
+                    .strip_prefix("PAI_TASK_ROLE_")
+                    .and_then(|rest| rest.strip_suffix("_HOST_LIST"));
+                let Some(spelling) = role else { return };
+                let role = plan
+                    .roles
+                    .keys()
+                    .find(|role| *role == spelling)
+                    .or_else(|| plan.roles.keys().find(|role| short_name(role) == spelling));
+                let hosts: Vec<String> = self
+                    .peers
+                    .iter()
+                    .filter(|peer| Some(&peer.role) == role)
+                    .map(|peer| match first_http(peer) {
+                        Some(port) => format!("{}:{port}", peer.address),
+                        None => peer.address.clone(),
+                    })
+                    .collect();
+                push(list, name, &hosts.join(","));
+            }
+        }
+    }
+
+    fn first(&self) -> Option<&Peer> {
+        let role = self.attempt.plan.roles.keys().next()?;
+        self.peers
+            .iter()
+            .find(|peer| peer.role == *role && peer.index == 0)
+    }
+}
+
+fn first_http(peer: &Peer) -> Option<u16> {
+    peer.ports.get("http")?.first().copied()
+}
+
+fn joined(numbers: &[u16]) -> String {
+    numbers
+        .iter()
+        .map(u16::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// A value with a zero byte cannot be an environment variable; it is left out.
+fn push(list: &mut Vec<CString>, name: &str, value: &str) {
+    list.extend(CString::new(format!("{name}={value}")));
+}
+
+fn path() -> String {
+    let own = std::env::var("PATH").unwrap_or_default();
+    if own.is_empty() {
+        "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned()
+    } else {
+        own
+    }
+}
+
+fn speaks_of_single_tasks(attempt: &Attempt) -> bool {
+    use pinnace_core::plan::Action;
+    let speaks = |text: &pinnace_core::text::Text| {
+        text.pieces().iter().any(|piece| match piece {
+            pinnace_core::text::Piece::Literal(text) => {
+                text.contains("PAI_HOST_IP_")
+                    || text.contains("PAI_PORT_LIST_")
+                    || (text.contains("PAI_") && text.contains("_PORT"))
+            }
+            pinnace_core::text::Piece::Secret { .. } => false,
+        })
+    };
+    attempt.plan.roles.values().any(|role| {
+        role.command.iter().any(speaks)
+            || role.env.values().any(speaks)
+            || role
+                .before
+                .iter()
+                .chain(&role.after)
+                .any(|step| match &step.action {
+                    Action::Shell { commands } => commands.iter().any(speaks),
+                    _ => false,
+                })
+    })
+}

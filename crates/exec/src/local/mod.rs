@@ -1,0 +1,47 @@
+//! The local engine: tasks as processes of this machine, looked after by a supervisor per attempt.
+//!
+//! An attempt has a folder. In it lie:
+//!
+//! | file | what it is |
+//! | --- | --- |
+//! | `attempt.json` | what to run, written by [`launch`] |
+//! | `lock` | locked by the supervisor and by every task: free means that all are dead |
+//! | `supervisor.json` | the supervisor's [`Identity`] |
+//! | `events.jsonl` | what happened, one [`Event`] per line; only ever appended to |
+//! | `control.sock` | where the supervisor takes requests |
+//! | `shared/` | what all tasks see, read-only: `peers.json`, keys |
+//! | `tasks/ROLE-INDEX/` | a task's `logs`, `work`, `tmp`, and while it runs its `changes` |
+//!
+//! A report is part of the event that tells of a task's end. One line is one `write`, and a line
+//! without its end is no event, so there is no need for a file per report.
+
+mod adopt;
+mod client;
+mod identity;
+mod journal;
+mod layout;
+mod shell;
+mod ssh;
+pub mod supervisor;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub use adopt::{Adoption, adopt, clean};
+pub use client::{Handle, LaunchError, Launcher, News, Watch, launch, stop};
+pub use identity::Identity;
+pub use journal::{Cursor, observe};
+pub use layout::Layout;
+pub use shell::{Entry, enter};
+
+#[cfg(doc)]
+use crate::contract::Event;
+
+/// Writes a file so that it is there whole or not at all.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    fs::write(&name, bytes)?;
+    fs::rename(&name, path)
+}

@@ -1,0 +1,313 @@
+//! The process that looks after the tasks of one attempt. It has one thread and waits in one place.
+
+mod life;
+mod output;
+pub(crate) mod request;
+mod setup;
+mod sockets;
+mod task;
+
+pub(crate) use life::remove_folder;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::signal::Signal;
+use nix::sys::signalfd::SignalFd;
+use nix::unistd::Pid;
+
+use crate::contract::{Attempt, Happening, Level, Secrets};
+use crate::environment::Shared;
+use crate::log::Stencil;
+use crate::sandbox::Machine;
+use crate::sandbox::cgroup::AttemptGroup;
+use crate::sys;
+use output::Source;
+use sockets::Clients;
+use task::{State, Task};
+
+use super::Layout;
+use super::journal::Journal;
+
+/// How many tasks are started between two looks at those that run.
+const STARTS_PER_TURN: usize = 8;
+
+/// How much of a pipe is read at once.
+const BUFFER: usize = 256 << 10;
+
+/// The whole program: `supervisor ATTEMPT_DIR`, the secrets on standard input. When all is ready, a
+/// line goes to standard output: `ready`, or why not. Gives the exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    let mut answer = std::fs::File::from(sys::take_standard(1));
+    let Some(folder) = arguments.into_iter().next().map(PathBuf::from) else {
+        let _ = answer.write_all(b"the folder of the attempt is missing\n");
+        return 2;
+    };
+    let prepared = Supervisor::prepare(&Layout::new(folder));
+    match prepared {
+        Ok(mut supervisor) => {
+            let _ = answer.write_all(b"ready\n");
+            drop(answer);
+            match supervisor.run() {
+                Ok(()) => 0,
+                Err(error) => {
+                    setup::complain(&supervisor.layout, &error);
+                    3
+                }
+            }
+        }
+        Err(error) => {
+            let _ = answer.write_all(format!("{error}\n").as_bytes());
+            3
+        }
+    }
+}
+
+/// What a descriptor is for; a number in the kernel's book of descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    Signals,
+    Listener,
+    Client(u32),
+    Channel(u32),
+    Marks(u32),
+    Output(u32, Source),
+}
+
+impl Token {
+    fn number(self) -> u64 {
+        let (kind, value) = match self {
+            Token::Signals => (0, 0),
+            Token::Listener => (1, 0),
+            Token::Client(client) => (2, client),
+            Token::Channel(task) => (3, task),
+            Token::Marks(task) => (4, task),
+            Token::Output(task, Source::Stdout) => (5, task),
+            Token::Output(task, Source::Stderr) => (6, task),
+            Token::Output(task, Source::Runtime) => (7, task),
+        };
+        kind << 32 | u64::from(value)
+    }
+
+    fn parse(number: u64) -> Self {
+        let value = number as u32;
+        match number >> 32 {
+            0 => Token::Signals,
+            1 => Token::Listener,
+            2 => Token::Client(value),
+            3 => Token::Channel(value),
+            4 => Token::Marks(value),
+            5 => Token::Output(value, Source::Stdout),
+            6 => Token::Output(value, Source::Stderr),
+            _ => Token::Output(value, Source::Runtime),
+        }
+    }
+}
+
+/// Something to do at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    /// The task's time is over.
+    TimeLimit,
+    /// The command had its share of the grace period.
+    KillCommand,
+    /// The grace period is over.
+    GraceOver,
+    /// The time for which a failed task is kept is over.
+    KeepOver,
+}
+
+/// The supervisor at work.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    layout: Layout,
+    attempt: Attempt,
+    secrets: Secrets,
+    stencil: Stencil,
+    journal: Journal,
+    lock: OwnedFd,
+    signals: SignalFd,
+    poll: Epoll,
+    clients: Clients,
+    machine: Machine,
+    hidden: Vec<PathBuf>,
+    group: Option<AttemptGroup>,
+    environment: Shared,
+    shell: (crate::contract::ShellKind, &'static str),
+    /// The best level that has not failed here.
+    level: Level,
+    /// What is not enforced for any task, and why.
+    not_enforced: Vec<String>,
+    /// The soft limit of open files before it was raised for the supervisor.
+    open_files: u64,
+    capacity: (u32, u64),
+    tasks: Vec<Task>,
+    by_pid: HashMap<Pid, usize>,
+    queue: VecDeque<usize>,
+    timers: BinaryHeap<Reverse<(Instant, usize, u32, Timer)>>,
+    running: usize,
+    buffer: Vec<u8>,
+}
+
+impl Supervisor {
+    fn run(&mut self) -> Result<(), String> {
+        self.journal.add(Happening::Supervising {
+            pid: i32::try_from(std::process::id()).unwrap_or_default(),
+        });
+        let mut events = vec![EpollEvent::empty(); 256];
+        while self.running > 0 {
+            for _ in 0..STARTS_PER_TURN {
+                let Some(index) = self.queue.pop_front() else {
+                    break;
+                };
+                self.start(index);
+            }
+            self.flush()?;
+            let timeout = self.timeout();
+            let count = match self.poll.wait(&mut events, timeout) {
+                Ok(count) => count,
+                Err(Errno::EINTR) => 0,
+                Err(error) => return Err(format!("cannot wait for events: {error}")),
+            };
+            for event in events.get(..count).unwrap_or_default() {
+                self.on_event(Token::parse(event.data()));
+            }
+            self.on_time();
+        }
+        self.journal.add(Happening::Ended);
+        self.flush()?;
+        self.end();
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        let _ = std::fs::remove_file(self.layout.socket());
+        if let Some(group) = &self.group {
+            group.leave();
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), String> {
+        let is_new = self
+            .journal
+            .flush()
+            .map_err(|error| format!("cannot write {}: {error}", self.layout.events().display()))?;
+        if is_new {
+            self.clients.notify();
+        }
+        Ok(())
+    }
+
+    fn timeout(&self) -> EpollTimeout {
+        if !self.queue.is_empty() {
+            return EpollTimeout::ZERO;
+        }
+        let Some(Reverse((when, ..))) = self.timers.peek() else {
+            return EpollTimeout::NONE;
+        };
+        let left = when.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+        EpollTimeout::try_from(left).unwrap_or(EpollTimeout::MAX)
+    }
+
+    fn on_event(&mut self, token: Token) {
+        match token {
+            Token::Signals => self.on_signals(),
+            Token::Listener => {
+                if let Err(error) = self.clients.accept(&self.poll) {
+                    setup::complain(&self.layout, &format!("cannot take a request: {error}"));
+                }
+            }
+            Token::Client(client) => {
+                for (client, request) in self.clients.read(client) {
+                    let error = self.on_request(client, request).err();
+                    self.clients.answer(client, error);
+                }
+            }
+            Token::Channel(task) => self.on_channel(task as usize),
+            Token::Marks(task) => self.on_marks(task as usize),
+            Token::Output(task, source) => {
+                if let Some(task) = self.tasks.get_mut(task as usize) {
+                    task.output.pump(source, &mut self.buffer, 4);
+                }
+            }
+        }
+    }
+
+    fn on_signals(&mut self) {
+        let mut stop = false;
+        while let Ok(Some(signal)) = self.signals.read_signal() {
+            stop |= signal.ssi_signo != Signal::SIGCHLD as u32;
+        }
+        while let Some((pid, status, cpu_micros)) = sys::reap() {
+            if let Some(index) = self.by_pid.remove(&pid) {
+                self.on_reaped(index, status, cpu_micros);
+            }
+        }
+        if stop {
+            for index in 0..self.tasks.len() {
+                self.stop(index, task::Reason::Stopped, None);
+            }
+        }
+    }
+
+    fn on_time(&mut self) {
+        while let Some(Reverse((when, ..))) = self.timers.peek() {
+            if *when > Instant::now() {
+                return;
+            }
+            if let Some(Reverse((_, index, epoch, timer))) = self.timers.pop()
+                && self
+                    .tasks
+                    .get(index)
+                    .is_some_and(|task| task.timer_epoch == epoch)
+            {
+                self.on_timer(index, timer);
+            }
+        }
+    }
+
+    fn watch(&self, fd: impl AsFd, token: Token) {
+        // Fails only for want of memory or of watches; then the task's end still reads everything.
+        let _ = self
+            .poll
+            .add(fd, EpollEvent::new(EpollFlags::EPOLLIN, token.number()));
+    }
+}
+
+fn new_poll() -> Result<Epoll, String> {
+    Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)
+        .map_err(|error| format!("cannot wait for events: {error}"))
+}
+
+/// Whether a task still needs looking after.
+fn is_over(state: State) -> bool {
+    state == State::Ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_survive_the_kernel() {
+        for token in [
+            Token::Signals,
+            Token::Listener,
+            Token::Client(3),
+            Token::Channel(u32::MAX),
+            Token::Marks(0),
+            Token::Output(7, Source::Stdout),
+            Token::Output(7, Source::Stderr),
+            Token::Output(7, Source::Runtime),
+        ] {
+            assert_eq!(Token::parse(token.number()), token);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Carries what a task writes from its pipes to its logs.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+
+use crate::local::journal::now_micros;
+use crate::log::{Lines, LogFile, Scrubber, Stencil, Stream, prefix};
+
+/// A pipe that is found full is made this large, so that a fast writer costs fewer turns.
+const LARGE_PIPE: i32 = 1 << 20;
+
+/// A read of this size means that the writer waits for us.
+const FULL_PIPE: usize = 60 << 10;
+
+/// Which of a task's pipes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Stdout,
+    Stderr,
+    Runtime,
+}
+
+/// The near end of a pipe.
+#[derive(Debug)]
+struct Pipe {
+    fd: OwnedFd,
+    scrubber: Scrubber,
+    enlarged: bool,
+}
+
+/// All output of a task.
+#[derive(Debug)]
+pub(super) struct Output {
+    stdout: Option<Pipe>,
+    stderr: Option<Pipe>,
+    runtime: Option<Pipe>,
+    files: Files,
+}
+
+#[derive(Debug)]
+struct Files {
+    stdout: LogFile,
+    stderr: LogFile,
+    all: LogFile,
+    runtime: LogFile,
+    lines: Lines,
+}
+
+impl Files {
+    fn write(&mut self, source: Source, bytes: &[u8]) {
+        match source {
+            Source::Stdout => {
+                self.stdout.append(bytes);
+                self.all.append(bytes);
+            }
+            Source::Stderr => {
+                self.stderr.append(bytes);
+                self.all.append(bytes);
+            }
+            Source::Runtime => {
+                let mut out = Vec::new();
+                self.lines.feed(bytes, seconds(), &mut out);
+                self.runtime.append(&out);
+            }
+        }
+    }
+}
+
+impl Output {
+    pub(super) fn new(logs: &Path, bound: u64) -> Self {
+        let file = |stream: Stream| LogFile::new(logs.join(stream.file_name()), bound);
+        Self {
+            stdout: None,
+            stderr: None,
+            runtime: None,
+            files: Files {
+                stdout: file(Stream::Stdout),
+                stderr: file(Stream::Stderr),
+                all: file(Stream::All),
+                runtime: file(Stream::Runtime),
+                lines: Lines::default(),
+            },
+        }
+    }
+
+    pub(super) fn connect(&mut self, source: Source, fd: OwnedFd, stencil: &Stencil) {
+        *self.pipe(source) = Some(Pipe {
+            fd,
+            scrubber: Scrubber::new(stencil.clone()),
+            enlarged: false,
+        });
+    }
+
+    fn pipe(&mut self, source: Source) -> &mut Option<Pipe> {
+        match source {
+            Source::Stdout => &mut self.stdout,
+            Source::Stderr => &mut self.stderr,
+            Source::Runtime => &mut self.runtime,
+        }
+    }
+
+    /// The descriptor of a pipe that is still open.
+    pub(super) fn descriptor(&self, source: Source) -> Option<BorrowedFd<'_>> {
+        let pipe = match source {
+            Source::Stdout => &self.stdout,
+            Source::Stderr => &self.stderr,
+            Source::Runtime => &self.runtime,
+        };
+        pipe.as_ref().map(|pipe| pipe.fd.as_fd())
+    }
+
+    /// Lines of our own in `runtime.log`.
+    pub(super) fn say(&mut self, lines: &[&str]) {
+        let start = prefix(seconds());
+        let text: String = lines
+            .iter()
+            .map(|line| format!("{start}{line}\n"))
+            .collect();
+        self.files.runtime.append(text.as_bytes());
+    }
+
+    /// Reads what is there, at most so many buffers full. A pipe at its end is closed.
+    pub(super) fn pump(&mut self, source: Source, buffer: &mut [u8], turns: usize) {
+        for _ in 0..turns {
+            let Some(pipe) = self.pipe(source) else {
+                return;
+            };
+            let count = match nix::unistd::read(&pipe.fd, buffer) {
+                Ok(count) => count,
+                Err(Errno::EINTR) => continue,
+                Err(Errno::EAGAIN) => return,
+                Err(_) => 0,
+            };
+            if count == 0 {
+                return self.close(source);
+            }
+            self.pass(source, buffer.get(..count).unwrap_or_default());
+            if count < buffer.len() / 8 {
+                return;
+            }
+        }
+    }
+
+    fn pass(&mut self, source: Source, bytes: &[u8]) {
+        let Self {
+            stdout,
+            stderr,
+            runtime,
+            files,
+        } = self;
+        let pipe = match source {
+            Source::Stdout => stdout,
+            Source::Stderr => stderr,
+            Source::Runtime => runtime,
+        };
+        let Some(pipe) = pipe else { return };
+        pipe.scrubber
+            .feed(bytes, &mut |part| files.write(source, part));
+        if bytes.len() >= FULL_PIPE && !pipe.enlarged {
+            pipe.enlarged = true;
+            let _ = fcntl(&pipe.fd, FcntlArg::F_SETPIPE_SZ(LARGE_PIPE));
+        }
+    }
+
+    /// Takes what is left in all pipes and closes them. Nobody writes to them any more.
+    pub(super) fn drain(&mut self, buffer: &mut [u8]) {
+        for source in [Source::Runtime, Source::Stdout, Source::Stderr] {
+            while let Some(pipe) = self.pipe(source) {
+                match nix::unistd::read(&pipe.fd, buffer) {
+                    Ok(0) => self.close(source),
+                    Ok(count) => self.pass(source, buffer.get(..count).unwrap_or_default()),
+                    Err(Errno::EINTR) => {}
+                    Err(_) => self.close(source),
+                }
+            }
+        }
+    }
+
+    fn close(&mut self, source: Source) {
+        if let Some(mut pipe) = self.pipe(source).take() {
+            let files = &mut self.files;
+            pipe.scrubber.finish(&mut |part| files.write(source, part));
+        }
+        if source == Source::Runtime {
+            let mut out = Vec::new();
+            self.files.lines.finish(seconds(), &mut out);
+            self.files.runtime.append(&out);
+        }
+    }
+
+    /// Why a log is incomplete.
+    pub(super) fn failures(&self) -> Vec<String> {
+        let files = &self.files;
+        [&files.stdout, &files.stderr, &files.all, &files.runtime]
+            .into_iter()
+            .filter_map(LogFile::failure)
+            .collect()
+    }
+}
+
+fn seconds() -> u64 {
+    now_micros() / 1_000_000
+}

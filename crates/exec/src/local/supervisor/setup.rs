@@ -1,0 +1,303 @@
+//! Before the first task: identity, lock, secrets, ports, environment.
+
+use std::collections::{BinaryHeap, HashMap};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use pinnace_core::environment::PORTS_OF_EVERY_TASK;
+use pinnace_core::plan::{Action, Role};
+
+use super::sockets::Clients;
+use super::task::Task;
+use super::{BUFFER, Supervisor, Token, new_poll};
+use crate::contract::{Attempt, FORMAT, Level, Peer, Secrets, TaskSpec};
+use crate::environment::Shared;
+use crate::local::journal::Journal;
+use crate::local::{Identity, Layout, write_atomically};
+use crate::log::Stencil;
+use crate::machine::{HeldPort, Ports};
+use crate::runner;
+use crate::sandbox::Machine;
+use crate::sandbox::cgroup::{AttemptGroup, Hierarchy};
+use crate::sys;
+
+impl Supervisor {
+    /// Takes the lock, reads what to do and makes everything ready but the tasks.
+    pub(super) fn prepare(layout: &Layout) -> Result<Self, String> {
+        let secrets = read_secrets()?;
+        // Fails if we lead a group already, which is as good.
+        let _ = nix::unistd::setsid();
+        let lock = take_lock(layout)?;
+        let attempt = read_attempt(layout)?;
+        let journal = Journal::create(&layout.events()).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::AlreadyExists {
+                "this attempt was already carried out".to_owned()
+            } else {
+                format!("cannot write {}: {error}", layout.events().display())
+            }
+        })?;
+        Identity::own()
+            .and_then(|own| own.write(&layout.supervisor()))
+            .map_err(|error| format!("cannot write {}: {error}", layout.supervisor().display()))?;
+        let signals = block_signals()?;
+        let poll = new_poll()?;
+        let clients = Clients::listen(layout)?;
+        let open_files = raise_open_files();
+        let machine = Machine::find();
+        let mut level = attempt.settings.sandbox;
+        let mut not_enforced = Vec::new();
+        if level > Level::Plain && machine.as_root {
+            // Once for all tasks: their namespaces are copies of this one.
+            let private = unshare(CloneFlags::CLONE_NEWNS).and_then(|()| {
+                let flags = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+                mount(None::<&str>, "/", None::<&str>, flags, None::<&str>)
+            });
+            if let Err(error) = private {
+                level = Level::Plain;
+                not_enforced.push(format!("no sandbox: cannot have own mounts: {error}"));
+            }
+        }
+        let group = attempt.settings.enforce_limits.then(|| {
+            let (name, most) = (layout.group_name(), attempt.settings.max_processes);
+            AttemptGroup::enter(Hierarchy::find(), name, most)
+        });
+        if group.as_ref().is_none_or(|group| !group.bounds_processes) {
+            not_enforced.push("the number of processes is not limited".to_owned());
+        }
+        let (tasks, peers) = assign_ports(layout, &attempt)?;
+        let environment = Shared::new(&attempt, peers);
+        share(layout, &attempt, &environment)?;
+        let capacity = crate::machine::cores_and_memory();
+        let mut supervisor = Self {
+            stencil: Stencil::new(secrets.values())?,
+            hidden: hidden(layout, &attempt),
+            shell: runner::shell(attempt.settings.shell),
+            layout: layout.clone(),
+            attempt,
+            secrets,
+            journal,
+            lock,
+            signals,
+            poll,
+            clients,
+            machine,
+            group,
+            environment,
+            level,
+            not_enforced,
+            open_files,
+            capacity,
+            queue: (0..tasks.len()).collect(),
+            running: tasks.len(),
+            tasks,
+            by_pid: HashMap::new(),
+            timers: BinaryHeap::new(),
+            buffer: vec![0; BUFFER],
+        };
+        supervisor.watch(supervisor.signals.as_fd(), Token::Signals);
+        supervisor.watch(supervisor.clients.listener(), Token::Listener);
+        supervisor.note_short_secrets();
+        Ok(supervisor)
+    }
+
+    fn note_short_secrets(&mut self) {
+        for name in self.secrets.too_short() {
+            self.not_enforced.push(format!(
+                "the secret `{name}` is shorter than {} characters and is not scrubbed from logs",
+                crate::log::SHORTEST_SECRET
+            ));
+        }
+    }
+}
+
+/// Appends a line to the file of the supervisor's own complaints.
+pub(super) fn complain(layout: &Layout, text: &str) {
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(layout.complaints());
+    if let Ok(mut file) = file {
+        let _ = writeln!(file, "{text}");
+    }
+}
+
+fn read_secrets() -> Result<Secrets, String> {
+    let mut bytes = Vec::new();
+    File::from(sys::take_standard(0))
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("cannot read the secrets: {error}"))?;
+    // The standard streams of all tasks, and ours from now on.
+    let nothing =
+        File::open("/dev/null").map_err(|error| format!("cannot open /dev/null: {error}"))?;
+    sys::keep_as_standard_input(OwnedFd::from(nothing));
+    Secrets::from_wire(&bytes)
+        .map_err(|_| "the secrets came in a form that is not known".to_owned())
+}
+
+fn take_lock(layout: &Layout) -> Result<OwnedFd, String> {
+    let path = layout.lock();
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(|error| format!("cannot open {}: {error}", path.display()))?;
+    if sys::lock_byte(file.as_fd(), 0) {
+        Ok(OwnedFd::from(file))
+    } else {
+        Err("another supervisor looks after this attempt".to_owned())
+    }
+}
+
+fn read_attempt(layout: &Layout) -> Result<Attempt, String> {
+    let path = layout.attempt();
+    let bytes =
+        fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let attempt: Attempt = serde_json::from_slice(&bytes)
+        .map_err(|error| format!("cannot understand {}: {error}", path.display()))?;
+    if attempt.format != FORMAT {
+        return Err(format!(
+            "{} has the format `{}`, not `{FORMAT}`",
+            path.display(),
+            attempt.format
+        ));
+    }
+    for task in &attempt.tasks {
+        if attempt.role(&task.id).is_none() {
+            return Err(format!("the plan has no role for the task `{}`", task.id));
+        }
+    }
+    Ok(attempt)
+}
+
+fn block_signals() -> Result<SignalFd, String> {
+    let text = |error: nix::Error| format!("cannot watch signals: {error}");
+    let mut watched = SigSet::empty();
+    for signal in [
+        Signal::SIGCHLD,
+        Signal::SIGTERM,
+        Signal::SIGINT,
+        Signal::SIGHUP,
+    ] {
+        watched.add(signal);
+    }
+    sigprocmask(SigmaskHow::SIG_SETMASK, Some(&watched), None).map_err(text)?;
+    SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(text)
+}
+
+/// A thousand tasks need thousands of descriptors here; tasks keep the limit that they know.
+fn raise_open_files() -> u64 {
+    match getrlimit(Resource::RLIMIT_NOFILE) {
+        Ok((soft, hard)) => {
+            let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+            soft
+        }
+        Err(_) => 1024,
+    }
+}
+
+fn hidden(layout: &Layout, attempt: &Attempt) -> Vec<PathBuf> {
+    let mut hidden: Vec<PathBuf> = Vec::new();
+    let mut candidates = attempt.settings.hidden.clone();
+    candidates.push(layout.folder().to_owned());
+    candidates.sort();
+    for path in candidates {
+        if !hidden.iter().any(|outer| path.starts_with(outer)) {
+            hidden.push(path);
+        }
+    }
+    hidden
+}
+
+fn assign_ports(layout: &Layout, attempt: &Attempt) -> Result<(Vec<Task>, Vec<Peer>), String> {
+    let text = |error: std::io::Error| format!("cannot choose ports: {error}");
+    let mut ports = Ports::open(attempt.settings.port_register.as_deref()).map_err(text)?;
+    let mut tasks = Vec::with_capacity(attempt.tasks.len());
+    let mut peers: IndexMap<(String, u32), Peer> = attempt
+        .settings
+        .peers
+        .iter()
+        .map(|peer| ((peer.role.clone(), peer.index), peer.clone()))
+        .collect();
+    for spec in &attempt.tasks {
+        let Some(role) = attempt.role(&spec.id) else {
+            continue;
+        };
+        let mut held: Vec<HeldPort> = Vec::new();
+        let mut by_label = IndexMap::new();
+        for (label, count) in labels(role) {
+            let mut numbers = Vec::new();
+            for _ in 0..count {
+                let port = ports.take().map_err(text)?;
+                numbers.push(port.number);
+                held.push(port);
+            }
+            by_label.insert(label, numbers);
+        }
+        peers.insert(
+            (spec.id.role.clone(), spec.id.index),
+            Peer {
+                role: spec.id.role.clone(),
+                index: spec.id.index,
+                address: attempt.settings.address.clone(),
+                ports: by_label,
+            },
+        );
+        tasks.push(new_task(layout, attempt, spec, held));
+    }
+    // The register stays open, and with it every port ours, until the process ends.
+    ports.keep();
+    Ok((tasks, peers.into_values().collect()))
+}
+
+fn new_task(layout: &Layout, attempt: &Attempt, spec: &TaskSpec, held: Vec<HeldPort>) -> Task {
+    Task::new(
+        spec.clone(),
+        layout.task(&spec.id),
+        held,
+        attempt.settings.log_bytes,
+    )
+}
+
+/// One port for each label of every task, and as many as the role asks for.
+fn labels(role: &Role) -> impl Iterator<Item = (String, u32)> {
+    let implicit = PORTS_OF_EVERY_TASK
+        .into_iter()
+        .filter(|label| !role.ports.contains_key(*label))
+        .map(|label| (label.to_owned(), 1));
+    implicit.chain(
+        role.ports
+            .iter()
+            .map(|(label, count)| (label.clone(), *count)),
+    )
+}
+
+/// Writes what all tasks see.
+fn share(layout: &Layout, attempt: &Attempt, environment: &Shared) -> Result<(), String> {
+    let shared = layout.shared();
+    let text = |error: std::io::Error| format!("cannot write into {}: {error}", shared.display());
+    fs::create_dir_all(&shared).map_err(text)?;
+    fs::create_dir_all(layout.tasks()).map_err(text)?;
+    let peers = serde_json::to_vec(environment.peers()).map_err(|error| error.to_string())?;
+    write_atomically(&shared.join("peers.json"), &peers).map_err(text)?;
+    let wants_ssh = |role: &Role| {
+        role.before
+            .iter()
+            .any(|step| matches!(step.action, Action::Ssh { .. }))
+    };
+    if attempt.plan.roles.values().any(wants_ssh) {
+        super::super::ssh::make_keys(&shared.join("ssh"), environment.peers(), &attempt.user);
+    }
+    Ok(())
+}

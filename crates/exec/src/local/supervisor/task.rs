@@ -1,0 +1,121 @@
+//! One task as its supervisor sees it.
+
+use std::os::fd::OwnedFd;
+
+use nix::unistd::Pid;
+
+use super::output::Output;
+use crate::contract::{Level, Phase, PhaseName, TaskSpec};
+use crate::local::journal::now_micros;
+use crate::machine::HeldPort;
+use crate::runner::init::Ending;
+use crate::sandbox::TaskFolder;
+use crate::sandbox::cgroup::TaskGroup;
+
+/// What a task waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Its turn.
+    Queued,
+    /// Its sandbox.
+    Preparing,
+    /// The shell of its start hooks and command.
+    Running,
+    /// The shell of its exit hooks.
+    Hooks,
+    /// The end of the time for which a failed task is kept.
+    Kept,
+    /// The end of its first process.
+    Finishing,
+    /// Nothing.
+    Ended,
+}
+
+/// Why a task is being ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    Stopped,
+    TimedOut,
+}
+
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) spec: TaskSpec,
+    pub(super) folder: TaskFolder,
+    pub(super) state: State,
+    pub(super) level: Level,
+    pub(super) pid: Option<Pid>,
+    pub(super) channel: Option<OwnedFd>,
+    pub(super) marks: Option<OwnedFd>,
+    pub(super) marks_partial: Vec<u8>,
+    pub(super) output: Output,
+    pub(super) group: TaskGroup,
+    pub(super) held_ports: Vec<HeldPort>,
+    pub(super) phases: Vec<Phase>,
+    /// When the current phase began.
+    current: Option<(PhaseName, u64)>,
+    pub(super) ending: Option<Ending>,
+    pub(super) reached_command: bool,
+    /// The first exit hook that failed and counts.
+    pub(super) hook_failure: Option<(PhaseName, i32)>,
+    pub(super) failed_in: Option<PhaseName>,
+    pub(super) start_failure: Option<String>,
+    pub(super) reason: Option<Reason>,
+    pub(super) killed: bool,
+    pub(super) cpu_micros: u64,
+    /// Counts up when a timer is no longer meant.
+    pub(super) timer_epoch: u32,
+}
+
+impl Task {
+    pub(super) fn new(
+        spec: TaskSpec,
+        folder: TaskFolder,
+        held_ports: Vec<HeldPort>,
+        log_bytes: u64,
+    ) -> Self {
+        Self {
+            output: Output::new(&folder.logs(), log_bytes),
+            spec,
+            folder,
+            state: State::Queued,
+            level: Level::Plain,
+            pid: None,
+            channel: None,
+            marks: None,
+            marks_partial: Vec::new(),
+            group: TaskGroup::default(),
+            held_ports,
+            phases: Vec::new(),
+            current: Some((PhaseName::Queued, now_micros())),
+            ending: None,
+            reached_command: false,
+            hook_failure: None,
+            failed_in: None,
+            start_failure: None,
+            reason: None,
+            killed: false,
+            cpu_micros: 0,
+            timer_epoch: 0,
+        }
+    }
+
+    /// Ends the current phase and begins another, or none.
+    pub(super) fn turn_to(&mut self, next: Option<PhaseName>, exit_code: Option<i32>) {
+        let now = now_micros();
+        if let Some((name, start)) = self.current.take() {
+            self.phases.push(Phase {
+                name,
+                start,
+                end: now,
+                exit_code,
+            });
+        }
+        self.current = next.map(|name| (name, now));
+    }
+
+    /// What the task does now.
+    pub(super) fn phase(&self) -> Option<&PhaseName> {
+        self.current.as_ref().map(|(name, _)| name)
+    }
+}

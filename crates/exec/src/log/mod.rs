@@ -1,0 +1,20 @@
+//! What tasks say, on disk: append-only files of bounded size, readable while they are written, free
+//! of secrets.
+//!
+//! A task's `logs` folder holds `stdout`, `stderr`, `all` (both, as they came) and `runtime.log` (what
+//! hooks say, in OpenPAI's line format). A file that has grown to its bound is renamed to `NAME.1`,
+//! and the former `NAME.1` is gone. A file appears with its first byte.
+
+mod file;
+mod forms;
+mod lines;
+mod read;
+mod scrub;
+
+pub(crate) use file::LogFile;
+pub(crate) use lines::{Lines, prefix};
+pub use read::{LogReader, Stream, tail};
+pub(crate) use scrub::{Scrubber, Stencil};
+
+/// Values shorter than this are not scrubbed: they would blot out half of any text.
+pub const SHORTEST_SECRET: usize = 4;

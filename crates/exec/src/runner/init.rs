@@ -1,0 +1,550 @@
+//! The first process of a task: makes the sandbox, starts the shells, reaps, and ends what is left.
+//!
+//! It is a fork of the supervisor, process 1 of the task's pid namespace if there is one, and else a
+//! subreaper, so that whatever the task starts stays below it. It does what the supervisor tells it
+//! through a channel, and when the channel breaks because the supervisor is dead, it ends the task.
+//! It keeps the attempt's lock open: while it lives, nobody can believe the attempt to be dead.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::CloneFlags;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::socket::{MsgFlags, recv, send};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::{Pid, chdir, setsid};
+
+use super::script::{self, Making};
+use crate::contract::Level;
+use crate::sandbox::View;
+use crate::sandbox::cgroup::TaskGroup;
+use crate::sys::{self, Side};
+
+/// What the supervisor tells the first process: one byte, for [`Order::Hooks`] a second one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// `SIGTERM` to everything.
+    Terminate,
+    /// `SIGKILL` to everything.
+    Kill,
+    /// Runs the exit hooks for this outcome.
+    Hooks {
+        /// Whether the command succeeded.
+        success: bool,
+    },
+    /// Ends everything and leaves.
+    Finish,
+}
+
+impl Order {
+    pub(crate) fn bytes(self) -> [u8; 2] {
+        match self {
+            Order::Terminate => *b"T-",
+            Order::Kill => *b"K-",
+            Order::Hooks { success } => [b'H', u8::from(success)],
+            Order::Finish => *b"F-",
+        }
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        Some(match bytes {
+            b"T-" => Order::Terminate,
+            b"K-" => Order::Kill,
+            [b'H', success] => Order::Hooks {
+                success: *success != 0,
+            },
+            b"F-" => Order::Finish,
+            _ => return None,
+        })
+    }
+}
+
+/// What the first process tells the supervisor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// The sandbox stands; the shell starts now.
+    Ready,
+    /// The sandbox, or the shell, could not be made.
+    Failed(String),
+    /// The first shell ended so (a wait status).
+    Ended(Ending),
+    /// The second shell, that of the exit hooks, ended.
+    HooksEnded(Ending),
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// With a code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+}
+
+impl Ending {
+    /// As a shell would say it.
+    pub(crate) fn exit_code(self) -> i32 {
+        match self {
+            Ending::Code(code) => code,
+            Ending::Signal(signal) => 128 + signal,
+        }
+    }
+
+    fn bytes(self) -> [u8; 5] {
+        let (kind, value) = match self {
+            Ending::Code(code) => (b'c', code),
+            Ending::Signal(signal) => (b's', signal),
+        };
+        let [a, b, c, d] = value.to_le_bytes();
+        [kind, a, b, c, d]
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let (kind, value) = bytes.split_first()?;
+        let value = i32::from_le_bytes(value.try_into().ok()?);
+        match kind {
+            b'c' => Some(Ending::Code(value)),
+            b's' => Some(Ending::Signal(value)),
+            _ => None,
+        }
+    }
+}
+
+impl Message {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Message::Ready => vec![b'R'],
+            Message::Failed(text) => {
+                let text = text.as_bytes();
+                [b"F", text.get(..4000).unwrap_or(text)].concat()
+            }
+            Message::Ended(ending) => [&b"E"[..], &ending.bytes()].concat(),
+            Message::HooksEnded(ending) => [&b"H"[..], &ending.bytes()].concat(),
+        }
+    }
+
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        Some(match kind {
+            b'R' => Message::Ready,
+            b'F' => Message::Failed(String::from_utf8_lossy(rest).into_owned()),
+            b'E' => Message::Ended(Ending::parse(rest)?),
+            b'H' => Message::HooksEnded(Ending::parse(rest)?),
+            _ => return None,
+        })
+    }
+}
+
+/// The ends of pipes that lead to the supervisor.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+    /// Only if the task has hooks.
+    pub(crate) hooks: Option<HookStreams>,
+}
+
+/// What hooks need besides.
+#[derive(Debug)]
+pub(crate) struct HookStreams {
+    pub(crate) runtime: OwnedFd,
+    pub(crate) phases: OwnedFd,
+}
+
+/// What the first process works with.
+#[derive(Debug)]
+pub(crate) struct Init<'a> {
+    pub(crate) view: View<'a>,
+    pub(crate) making: Making<'a>,
+    pub(crate) shell_path: &'a str,
+    /// `NAME=value` of every variable.
+    pub(crate) environment: [&'a [CString]; 2],
+    pub(crate) work: &'a Path,
+    pub(crate) group: &'a TaskGroup,
+    /// Bytes of data segment per process, where no group bounds memory.
+    pub(crate) data_limit: Option<u64>,
+    /// The soft limit of open files that the task gets.
+    pub(crate) open_files: u64,
+    pub(crate) channel: OwnedFd,
+    pub(crate) streams: Streams,
+    pub(crate) lock: RawFd,
+    /// Whether the supervisor will say what follows when the first shell has ended.
+    pub(crate) waits_for_orders: bool,
+}
+
+impl Init<'_> {
+    /// Lives the life of the first process.
+    pub(crate) fn live(self) -> ! {
+        let code = match self.try_live() {
+            Ok(()) => 0,
+            Err(error) => {
+                self.tell(&Message::Failed(error));
+                1
+            }
+        };
+        sys::leave(code)
+    }
+
+    fn tell(&self, message: &Message) {
+        let _ = send(
+            self.channel.as_raw_fd(),
+            &message.bytes(),
+            MsgFlags::MSG_NOSIGNAL,
+        );
+    }
+
+    fn try_live(&self) -> Result<(), String> {
+        self.close_the_rest();
+        let text = |error: Errno| error.to_string();
+        let mut watched = SigSet::empty();
+        for signal in [
+            Signal::SIGCHLD,
+            Signal::SIGTERM,
+            Signal::SIGINT,
+            Signal::SIGHUP,
+        ] {
+            watched.add(signal);
+        }
+        sigprocmask(SigmaskHow::SIG_SETMASK, Some(&watched), None).map_err(text)?;
+        let signals =
+            SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
+                .map_err(text)?;
+        // If the supervisor dies, the channel breaks as well; this one also reaches us while we mount.
+        nix::sys::prctl::set_pdeathsig(Signal::SIGTERM).map_err(text)?;
+        if self.view.level == Level::Plain {
+            nix::sys::prctl::set_child_subreaper(true).map_err(text)?;
+        }
+        self.view.enter()?;
+        let exports = match &self.streams.hooks {
+            Some(_) => Some(File::from(memory_file("exports")?)),
+            None => None,
+        };
+        self.tell(&Message::Ready);
+        let first = self.start(&script::first(self.making), exports.as_ref(), false)?;
+        let mut life = Life {
+            init: self,
+            first: Some(first),
+            hooks: None,
+            exports,
+        };
+        life.go_on(&signals)
+    }
+
+    fn close_the_rest(&self) {
+        let mut keep = vec![
+            self.channel.as_raw_fd(),
+            self.streams.stdout.as_raw_fd(),
+            self.streams.stderr.as_raw_fd(),
+            self.lock,
+        ];
+        if let Some(hooks) = &self.streams.hooks {
+            keep.extend([hooks.runtime.as_raw_fd(), hooks.phases.as_raw_fd()]);
+        }
+        keep.extend(
+            self.group
+                .doors()
+                .iter()
+                .map(std::os::fd::AsRawFd::as_raw_fd),
+        );
+        sys::close_all_but(&keep);
+    }
+
+    /// Starts a shell with a script.
+    fn start(&self, text: &str, exports: Option<&File>, is_last: bool) -> Result<Pid, String> {
+        let mut memory = File::from(memory_file("script")?);
+        memory
+            .write_all(text.as_bytes())
+            .and_then(|()| memory.seek(SeekFrom::Start(0)))
+            .map_err(|error| format!("cannot keep the script in memory: {error}"))?;
+        match sys::fork_into(CloneFlags::empty()) {
+            Ok(Side::Parent(pid)) => Ok(pid),
+            Ok(Side::Child) => {
+                let error = self.become_shell(&memory, exports, is_last);
+                // Our standard error is already that of the task.
+                let _ = nix::unistd::write(
+                    std::io::stderr().as_fd(),
+                    format!("pinnace: {error}\n").as_bytes(),
+                );
+                sys::leave(126)
+            }
+            Err(error) => Err(format!("cannot start a process: {error}")),
+        }
+    }
+
+    /// In the new process. Returns only if it fails.
+    fn become_shell(&self, memory: &File, exports: Option<&File>, is_last: bool) -> String {
+        let attempt = || -> Result<Errno, String> {
+            let text = |error: Errno| error.to_string();
+            let _ = setsid();
+            // The doors of the group may lie where descriptors are placed.
+            let joined = self.group.join();
+            self.place_descriptors(memory, exports, is_last)
+                .map_err(text)?;
+            joined.map_err(|error| format!("cannot join the control group: {error}"))?;
+            self.limit().map_err(text)?;
+            chdir(self.work)
+                .map_err(|error| format!("cannot enter {}: {error}", self.work.display()))?;
+            sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None).map_err(text)?;
+            let path = CString::new(self.shell_path).map_err(|error| error.to_string())?;
+            let script = CString::new(format!("/proc/self/fd/{}", script::SCRIPT_FD))
+                .map_err(|error| error.to_string())?;
+            let arguments: [&CStr; 2] = [&path, &script];
+            let mut environment: Vec<*const libc::c_char> = self
+                .environment
+                .iter()
+                .flat_map(|part| part.iter())
+                .map(|entry| entry.as_ptr())
+                .collect();
+            environment.push(std::ptr::null());
+            Ok(sys::execute(&path, &arguments, &environment))
+        };
+        match attempt() {
+            Ok(error) => format!("cannot start {}: {error}", self.shell_path),
+            Err(error) => error,
+        }
+    }
+
+    /// Puts every descriptor at its number. First all are moved out of the way.
+    fn place_descriptors(
+        &self,
+        memory: &File,
+        exports: Option<&File>,
+        is_last: bool,
+    ) -> nix::Result<()> {
+        const OUT_OF_THE_WAY: RawFd = 64;
+        let up = |fd: RawFd| -> nix::Result<RawFd> {
+            Errno::result(sys::duplicate_above(fd, OUT_OF_THE_WAY))
+        };
+        let stdout = up(self.streams.stdout.as_raw_fd())?;
+        let stderr = up(self.streams.stderr.as_raw_fd())?;
+        let script = up(memory.as_raw_fd())?;
+        let hooks = match &self.streams.hooks {
+            Some(hooks) => Some((
+                up(hooks.runtime.as_raw_fd())?,
+                up(hooks.phases.as_raw_fd())?,
+            )),
+            None => None,
+        };
+        let exports = exports.map(|file| up(file.as_raw_fd())).transpose()?;
+        let needs_more = is_last || script::has_start_hooks(self.making.role);
+        match (hooks, needs_more) {
+            (Some((runtime, phases)), true) => {
+                sys::place_fd(runtime, 1)?;
+                sys::place_fd(runtime, 2)?;
+                sys::place_fd(runtime, script::RUNTIME_FD)?;
+                sys::place_fd(phases, script::PHASE_FD)?;
+                if !is_last {
+                    sys::place_fd(stdout, script::STDOUT_FD)?;
+                    sys::place_fd(stderr, script::STDERR_FD)?;
+                }
+                if let Some(exports) = exports {
+                    sys::place_fd(exports, script::EXPORTS_FD)?;
+                }
+            }
+            _ => {
+                sys::place_fd(stdout, 1)?;
+                sys::place_fd(stderr, 2)?;
+            }
+        }
+        sys::place_fd(script, script::SCRIPT_FD)
+    }
+
+    fn limit(&self) -> nix::Result<()> {
+        use nix::sys::resource::{Resource, getrlimit, setrlimit};
+        let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+        setrlimit(Resource::RLIMIT_NOFILE, self.open_files.min(hard), hard)?;
+        if let Some(bytes) = self.data_limit {
+            setrlimit(Resource::RLIMIT_DATA, bytes, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+fn memory_file(name: &str) -> Result<OwnedFd, String> {
+    memfd_create(name, MFdFlags::MFD_CLOEXEC)
+        .map_err(|error| format!("cannot use memory as a file: {error}"))
+}
+
+/// The time after the first shell has started.
+struct Life<'a> {
+    init: &'a Init<'a>,
+    first: Option<Pid>,
+    hooks: Option<Pid>,
+    exports: Option<File>,
+}
+
+impl Life<'_> {
+    fn go_on(&mut self, signals: &SignalFd) -> Result<(), String> {
+        loop {
+            let (signal_events, order_events) = {
+                let mut fds = [
+                    PollFd::new(signals.as_fd(), PollFlags::POLLIN),
+                    PollFd::new(self.init.channel.as_fd(), PollFlags::POLLIN),
+                ];
+                match poll(&mut fds, PollTimeout::NONE) {
+                    Ok(_) | Err(Errno::EINTR) => {}
+                    Err(error) => return Err(error.to_string()),
+                }
+                let ready = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
+                (ready(&fds[0]), ready(&fds[1]))
+            };
+            if signal_events {
+                while let Ok(Some(signal)) = signals.read_signal() {
+                    if signal.ssi_signo != Signal::SIGCHLD as u32 {
+                        // Someone else wants the task to end; without a supervisor nobody else will.
+                        self.end_all();
+                        return Ok(());
+                    }
+                }
+                if self.reap() {
+                    return Ok(());
+                }
+            }
+            if order_events && self.obey()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reaps what has ended; true if the task is over.
+    fn reap(&mut self) -> bool {
+        loop {
+            let (pid, ending) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(pid, code)) => (pid, Ending::Code(code)),
+                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, Ending::Signal(signal as i32)),
+                Ok(WaitStatus::StillAlive) | Err(_) => return false,
+                Ok(_) => continue,
+            };
+            if self.first == Some(pid) {
+                self.first = None;
+                if !self.init.waits_for_orders {
+                    // What the command left behind ends before anyone hears of the end.
+                    self.end_all();
+                    self.init.tell(&Message::Ended(ending));
+                    return true;
+                }
+                self.init.tell(&Message::Ended(ending));
+            } else if self.hooks == Some(pid) {
+                self.hooks = None;
+                self.init.tell(&Message::HooksEnded(ending));
+            }
+        }
+    }
+
+    /// Carries out an order; true if the task is over.
+    fn obey(&mut self) -> Result<bool, String> {
+        let mut bytes = [0; 8];
+        let count = match recv(
+            self.init.channel.as_raw_fd(),
+            &mut bytes,
+            MsgFlags::MSG_DONTWAIT,
+        ) {
+            Ok(count) => count,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
+            Err(_) => 0,
+        };
+        if count == 0 {
+            self.end_all();
+            return Ok(true);
+        }
+        match bytes.get(..count).and_then(Order::parse) {
+            Some(Order::Terminate) => self.signal_all(Signal::SIGTERM),
+            Some(Order::Kill) => self.signal_all(Signal::SIGKILL),
+            Some(Order::Hooks { success }) => {
+                let text = script::last(self.init.making, success);
+                self.hooks = Some(self.init.start(&text, self.exports.as_ref(), true)?);
+            }
+            Some(Order::Finish) => {
+                self.end_all();
+                return Ok(true);
+            }
+            None => {}
+        }
+        Ok(false)
+    }
+
+    fn has_namespace(&self) -> bool {
+        self.init.view.level > Level::Plain
+    }
+
+    fn signal_all(&self, signal: Signal) {
+        if self.has_namespace() {
+            // Everything in the namespace but ourselves.
+            let _ = kill(Pid::from_raw(-1), signal);
+        } else {
+            for pid in descendants() {
+                let _ = kill(pid, signal);
+            }
+        }
+    }
+
+    /// Ends everything below us and waits until it is gone.
+    fn end_all(&self) {
+        loop {
+            self.signal_all(Signal::SIGKILL);
+            // In plain processes, children of the killed come to us one generation after the other.
+            match waitid(Id::All, WaitPidFlag::WEXITED) {
+                Ok(_) | Err(Errno::EINTR) => {
+                    while let Ok(status) = waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                        if status == WaitStatus::StillAlive {
+                            break;
+                        }
+                    }
+                }
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// All processes below this one, as far as `/proc` tells.
+fn descendants() -> Vec<Pid> {
+    let mut found = Vec::new();
+    let mut open = vec![nix::unistd::getpid()];
+    while let Some(parent) = open.pop() {
+        let path = format!("/proc/{parent}/task/{parent}/children");
+        let children = std::fs::read_to_string(path).unwrap_or_default();
+        for child in children
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+        {
+            found.push(Pid::from_raw(child));
+            open.push(Pid::from_raw(child));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_and_messages_survive_the_channel() {
+        for order in [
+            Order::Terminate,
+            Order::Kill,
+            Order::Hooks { success: true },
+            Order::Hooks { success: false },
+            Order::Finish,
+        ] {
+            assert_eq!(Order::parse(&order.bytes()), Some(order));
+        }
+        for message in [
+            Message::Ready,
+            Message::Failed("x".to_owned()),
+            Message::Ended(Ending::Code(-1)),
+            Message::HooksEnded(Ending::Signal(9)),
+        ] {
+            assert_eq!(Message::parse(&message.bytes()), Some(message));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What a shell needs help with, as lines of shell: clones, SSH, TensorBoard.
+
+use std::fmt::Write as _;
+
+use pinnace_core::plan::Action;
+use pinnace_core::text::Text;
+
+/// Writes the lines of an action; `word` gives a text as one word of the shell.
+pub(crate) fn lines(action: &Action, word: impl Fn(&Text) -> String, out: &mut String) {
+    match action {
+        Action::Shell { .. } => {}
+        Action::GitClone {
+            repository,
+            options,
+            directory,
+        } => git_clone(
+            &word(repository),
+            &options.iter().map(&word).collect::<Vec<_>>(),
+            directory.as_ref().map(&word),
+            out,
+        ),
+        Action::Ssh {
+            between_tasks,
+            public_keys,
+            barrier,
+            barrier_timeout_minutes,
+        } => ssh(
+            *between_tasks,
+            &public_keys.iter().map(&word).collect::<Vec<_>>(),
+            barrier.then_some(*barrier_timeout_minutes),
+            out,
+        ),
+        Action::TensorBoard { port, logdir } => {
+            let folders: Vec<(String, String)> = logdir
+                .iter()
+                .map(|(name, folder)| (name.clone(), word(folder)))
+                .collect();
+            tensorboard(*port, &folders, out);
+        }
+    }
+}
+
+/// Three tries; a folder that is not empty is refused, as OpenPAI does.
+fn git_clone(repository: &str, options: &[String], directory: Option<String>, out: &mut String) {
+    let folder = directory.unwrap_or_else(|| "\"$PINNACE_CODE_DIR\"".to_owned());
+    let options = options.join(" ");
+    let _ = write!(
+        out,
+        r#"command -v git >/dev/null 2>&1 || {{ echo '[ERROR] `git` is not installed on this machine'; exit 127; }}
+if [ -d {folder} ] && [ -n "$(ls -A {folder})" ]; then echo '[ERROR] the folder to clone into is not empty:' {folder}; exit 1; fi
+mkdir -p {folder}
+pinnace_try=1
+until GIT_TERMINAL_PROMPT=0 git clone {options} -- {repository} {folder}; do
+  if [ "$pinnace_try" -ge 3 ]; then echo '[ERROR] the clone failed three times'; exit 1; fi
+  sleep "$pinnace_try"
+  pinnace_try=$((pinnace_try + 1))
+done
+unset pinnace_try
+"#
+    );
+}
+
+fn ssh(between_tasks: bool, public_keys: &[String], barrier: Option<u32>, out: &mut String) {
+    out.push_str(
+        r#"pinnace_sshd=$(command -v sshd || { [ -x /usr/sbin/sshd ] && echo /usr/sbin/sshd; } || true)
+if [ -z "$pinnace_sshd" ]; then
+  echo '[ERROR] the job asks for SSH, and no SSH server is installed: install the package `openssh-server`'
+  exit 1
+fi
+echo '[INFO] start ssh service'
+pinnace_ssh=$PINNACE_TASK_DIR/ssh
+mkdir -p "$pinnace_ssh" "$HOME/.ssh" /run/sshd 2>/dev/null || mkdir -p "$pinnace_ssh" "$HOME/.ssh"
+chmod 700 "$pinnace_ssh" "$HOME/.ssh"
+[ -e "$pinnace_ssh/host_key" ] || ssh-keygen -q -t ed25519 -N '' -f "$pinnace_ssh/host_key"
+: > "$pinnace_ssh/authorized_keys"
+"#,
+    );
+    for key in public_keys {
+        let _ = writeln!(
+            out,
+            "printf '%s\\n' {key} >> \"$pinnace_ssh/authorized_keys\""
+        );
+    }
+    if between_tasks {
+        out.push_str(
+            r#"if [ -r "$PINNACE_SHARED_DIR/ssh/id_ed25519" ]; then
+  cp "$PINNACE_SHARED_DIR/ssh/id_ed25519" "$HOME/.ssh/id_ed25519"
+  chmod 600 "$HOME/.ssh/id_ed25519"
+  cat "$PINNACE_SHARED_DIR/ssh/id_ed25519.pub" >> "$pinnace_ssh/authorized_keys"
+  cat "$PINNACE_SHARED_DIR/ssh/config" > "$HOME/.ssh/config"
+  chmod 600 "$HOME/.ssh/config"
+else
+  echo '[ERROR] the keys between tasks are missing: install the package `openssh-client`'
+  exit 1
+fi
+"#,
+        );
+    }
+    out.push_str(
+        r#"chmod 600 "$pinnace_ssh/authorized_keys"
+"$pinnace_sshd" -f /dev/null -E "$pinnace_ssh/log" -h "$pinnace_ssh/host_key" -p "$PAI_CONTAINER_SSH_PORT" \
+  -o PidFile=none -o StrictModes=no -o UsePAM=no -o PasswordAuthentication=no -o PermitRootLogin=yes \
+  -o "AuthorizedKeysFile=$pinnace_ssh/authorized_keys"
+"#,
+    );
+    if let Some(minutes) = barrier {
+        let _ = write!(
+            out,
+            r#"echo '[INFO] waiting for the ssh servers of all tasks'
+pinnace_deadline=$(($(date +%s) + {minutes} * 60))
+for pinnace_host in $(sed -n 's/^Host //p' "$PINNACE_SHARED_DIR/ssh/config"); do
+  until ssh -F "$PINNACE_SHARED_DIR/ssh/config" -o BatchMode=yes -o ConnectTimeout=5 -i "$HOME/.ssh/id_ed25519" "$pinnace_host" true </dev/null; do
+    if [ "$(date +%s)" -ge "$pinnace_deadline" ]; then echo "[ERROR] the ssh server of $pinnace_host does not answer"; exit 10; fi
+    sleep 1
+  done
+done
+"#
+        );
+    }
+}
+
+fn tensorboard(port: Option<u32>, folders: &[(String, String)], out: &mut String) {
+    let port = port.map_or_else(
+        || "${PAI_CONTAINER_HOST_PORT}".to_owned(),
+        |port| port.to_string(),
+    );
+    let mut options = String::new();
+    if let [(_, folder)] = folders {
+        let _ = write!(options, " --logdir {folder}");
+    } else if !folders.is_empty() {
+        options.push_str(" --logdir_spec ");
+        for (place, (name, folder)) in folders.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            let _ = write!(options, "{comma}{}:{folder}", super::script::quoted(name));
+        }
+    }
+    let _ = write!(
+        out,
+        r#"if [ "$RANK" = 0 ]; then
+  command -v tensorboard >/dev/null 2>&1 || {{ echo '[ERROR] `tensorboard` is not installed: `pip install tensorboard`'; exit 1; }}
+  tensorboard --bind_all --port {port}{options} >"$PINNACE_TASK_DIR/tensorboard.log" 2>&1 &
+  echo '[INFO] TensorBoard listens on port' {port}
+fi
+"#
+    );
+}

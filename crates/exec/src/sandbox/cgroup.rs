@@ -1,0 +1,395 @@
+//! Limits through control groups, version 1 (a folder tree per controller) and version 2 (one tree).
+//!
+//! An attempt has one group, into which its supervisor moves itself: every process of the attempt is
+//! born there, which bounds their number and lets whoever finds a dead supervisor end the rest. A
+//! task has a group of its own only for limits that can bite: those below what the machine has,
+//! because a group costs more than a trivial task.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// Where groups can be made, by controller.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hierarchy {
+    memory: Option<Place>,
+    cpu: Option<Place>,
+    pids: Option<Place>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    folder: PathBuf,
+    version: Version,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// What a task may use; `None` is without limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) memory_bytes: Option<u64>,
+    pub(crate) cpus: Option<u32>,
+}
+
+impl Hierarchy {
+    /// Where this process may make groups: below its own ones.
+    pub(crate) fn find() -> Self {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        let mut found = parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
+        for place in [&mut found.memory, &mut found.cpu, &mut found.pids] {
+            *place = place.take().filter(usable);
+        }
+        found
+    }
+
+    fn places(&self) -> impl Iterator<Item = &Place> {
+        [&self.memory, &self.cpu, &self.pids].into_iter().flatten()
+    }
+}
+
+/// A group can be made there. For version 2 the controllers must be handed down.
+fn usable(place: &Place) -> bool {
+    let path = |name: &str| place.folder.join(name);
+    nix::unistd::access(&place.folder, nix::unistd::AccessFlags::W_OK).is_ok()
+        && match place.version {
+            Version::One => true,
+            Version::Two => {
+                let text = fs::read_to_string(path("cgroup.subtree_control")).unwrap_or_default();
+                text.split_whitespace().any(|word| word == "memory")
+                    || fs::write(path("cgroup.subtree_control"), "+memory +cpu +pids").is_ok()
+            }
+        }
+}
+
+fn parse(mountinfo: &str, own: &str) -> Hierarchy {
+    let mut found = Hierarchy::default();
+    for line in mountinfo.lines() {
+        let Some((before, after)) = line.split_once(" - ") else {
+            continue;
+        };
+        let mut fields = before.split(' ');
+        let (Some(root), Some(mount)) = (fields.nth(3), fields.next()) else {
+            continue;
+        };
+        let mut kind = after.split(' ');
+        let version = match kind.next() {
+            Some("cgroup") => Version::One,
+            Some("cgroup2") => Version::Two,
+            _ => continue,
+        };
+        let options: Vec<&str> = kind.last().unwrap_or_default().split(',').collect();
+        let place = |controller: &str| {
+            let path = own_path(own, version, controller)?;
+            let below = path
+                .strip_prefix(root.trim_end_matches('/'))
+                .unwrap_or(path);
+            Some(Place {
+                folder: Path::new(mount).join(below.trim_start_matches('/')),
+                version,
+            })
+        };
+        for (controller, slot) in [
+            ("memory", &mut found.memory),
+            ("cpu", &mut found.cpu),
+            ("pids", &mut found.pids),
+        ] {
+            let here = match version {
+                Version::One => options.contains(&controller),
+                Version::Two => Path::new(mount)
+                    .join("cgroup.controllers")
+                    .exists()
+                    .then(|| {
+                        fs::read_to_string(Path::new(mount).join("cgroup.controllers"))
+                            .unwrap_or_default()
+                    })
+                    .is_some_and(|list| list.split_whitespace().any(|word| word == controller)),
+            };
+            if here && slot.is_none() {
+                *slot = place(controller);
+            }
+        }
+    }
+    found
+}
+
+/// The path of this process's group, from a line such as `4:memory:/x` or `0::/x`.
+fn own_path<'a>(own: &'a str, version: Version, controller: &str) -> Option<&'a str> {
+    own.lines().find_map(|line| {
+        let mut fields = line.splitn(3, ':');
+        let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+        let matches = match version {
+            Version::One => controllers.split(',').any(|name| name == controller),
+            Version::Two => controllers.is_empty(),
+        };
+        matches.then_some(path)
+    })
+}
+
+/// The groups of an attempt.
+#[derive(Debug)]
+pub(crate) struct AttemptGroup {
+    hierarchy: Hierarchy,
+    name: String,
+    /// Whether the attempt's own group bounds the number of processes.
+    pub(crate) bounds_processes: bool,
+}
+
+impl AttemptGroup {
+    /// Makes the group and moves this process into it.
+    pub(crate) fn enter(hierarchy: Hierarchy, name: String, max_processes: u64) -> Self {
+        let mut bounds_processes = false;
+        if let Some(place) = &hierarchy.pids {
+            let folder = place.folder.join(&name);
+            if fs::create_dir_all(&folder).is_ok() {
+                // In version 2 a group with members cannot hand controllers to groups below it, so
+                // the members sit in a leaf.
+                let home = match place.version {
+                    Version::One => folder.clone(),
+                    Version::Two => folder.join("supervisor"),
+                };
+                let _ = fs::create_dir_all(&home);
+                bounds_processes = fs::write(folder.join("pids.max"), max_processes.to_string())
+                    .is_ok()
+                    && fs::write(home.join("cgroup.procs"), "0").is_ok();
+                if place.version == Version::Two {
+                    let _ = fs::write(folder.join("cgroup.subtree_control"), "+memory +cpu +pids");
+                }
+            }
+        }
+        Self {
+            hierarchy,
+            name,
+            bounds_processes,
+        }
+    }
+
+    /// What of these limits can be set on a task.
+    pub(crate) fn can_limit(&self) -> (bool, bool) {
+        (
+            self.hierarchy.memory.is_some(),
+            self.hierarchy.cpu.is_some(),
+        )
+    }
+
+    /// Makes the groups of a task.
+    pub(crate) fn task(&self, task: &str, limits: Limits) -> io::Result<TaskGroup> {
+        let mut group = TaskGroup::default();
+        if let (Some(bytes), Some(place)) = (limits.memory_bytes, &self.hierarchy.memory) {
+            let folder = place.folder.join(&self.name).join(task);
+            group.add(&folder)?;
+            match place.version {
+                Version::One => {
+                    fs::write(folder.join("memory.limit_in_bytes"), bytes.to_string())?;
+                    group.oom_file = Some(folder.join("memory.oom_control"));
+                    group.peak_file = Some(folder.join("memory.max_usage_in_bytes"));
+                }
+                Version::Two => {
+                    fs::write(folder.join("memory.max"), bytes.to_string())?;
+                    let _ = fs::write(folder.join("memory.swap.max"), "0");
+                    group.oom_file = Some(folder.join("memory.events"));
+                    group.peak_file = Some(folder.join("memory.peak"));
+                }
+            }
+        }
+        if let (Some(cpus), Some(place)) = (limits.cpus, &self.hierarchy.cpu) {
+            let folder = place.folder.join(&self.name).join(task);
+            group.add(&folder)?;
+            const PERIOD: u64 = 100_000;
+            let quota = u64::from(cpus) * PERIOD;
+            match place.version {
+                Version::One => fs::write(folder.join("cpu.cfs_quota_us"), quota.to_string())?,
+                Version::Two => fs::write(folder.join("cpu.max"), format!("{quota} {PERIOD}"))?,
+            }
+        }
+        Ok(group)
+    }
+
+    /// Removes what is left of the attempt's groups, the processes in them included.
+    pub(crate) fn remove(hierarchy: &Hierarchy, name: &str) {
+        for place in hierarchy.places() {
+            let folder = place.folder.join(name);
+            if folder.exists() {
+                end_all(&folder);
+                remove_tree(&folder);
+            }
+        }
+    }
+
+    /// Leaves the attempt's group, so that it can be removed.
+    pub(crate) fn leave(&self) {
+        if let Some(place) = &self.hierarchy.pids {
+            let _ = fs::write(place.folder.join("cgroup.procs"), "0");
+        }
+        for place in self.hierarchy.places() {
+            remove_tree(&place.folder.join(&self.name));
+        }
+    }
+}
+
+/// The groups of a task.
+#[derive(Debug, Default)]
+pub(crate) struct TaskGroup {
+    folders: Vec<PathBuf>,
+    /// Write `0` to each to move there.
+    doors: Vec<File>,
+    oom_file: Option<PathBuf>,
+    peak_file: Option<PathBuf>,
+}
+
+impl TaskGroup {
+    fn add(&mut self, folder: &Path) -> io::Result<()> {
+        if self.folders.iter().any(|known| known == folder) {
+            return Ok(());
+        }
+        fs::create_dir_all(folder)?;
+        self.folders.push(folder.to_owned());
+        let door = OpenOptions::new()
+            .write(true)
+            .custom_flags(nix::libc::O_CLOEXEC)
+            .open(folder.join("cgroup.procs"))?;
+        self.doors.push(door);
+        Ok(())
+    }
+
+    /// The descriptors that [`TaskGroup::join`] needs.
+    pub(crate) fn doors(&self) -> &[File] {
+        &self.doors
+    }
+
+    /// Moves this process, and what it will start, into the groups.
+    pub(crate) fn join(&self) -> io::Result<()> {
+        for mut door in &self.doors {
+            door.write_all(b"0")?;
+        }
+        Ok(())
+    }
+
+    /// Closes the descriptors once the task has joined.
+    pub(crate) fn close_doors(&mut self) {
+        self.doors.clear();
+    }
+
+    /// Whether the kernel killed a process of the group for want of memory.
+    pub(crate) fn out_of_memory(&self) -> bool {
+        let text = self
+            .oom_file
+            .as_ref()
+            .and_then(|path| fs::read_to_string(path).ok());
+        text.is_some_and(|text| {
+            text.lines()
+                .filter_map(|line| line.strip_prefix("oom_kill "))
+                .any(|count| count.trim() != "0")
+        })
+    }
+
+    /// The most memory that was in use.
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        let text = fs::read_to_string(self.peak_file.as_ref()?).ok()?;
+        text.trim().parse().ok()
+    }
+
+    /// Removes the groups; false while a process is still in one of them.
+    pub(crate) fn remove(&mut self) -> bool {
+        self.folders.retain(|folder| {
+            fs::remove_dir(folder).is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+        });
+        self.folders.is_empty()
+    }
+}
+
+fn end_all(folder: &Path) {
+    if fs::write(folder.join("cgroup.kill"), "1").is_ok() {
+        return;
+    }
+    for inner in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if inner.file_type().is_ok_and(|kind| kind.is_dir()) {
+            end_all(&inner.path());
+        }
+    }
+    // New processes may be born while the list is read.
+    for _ in 0..100 {
+        let members = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+        let own = std::process::id().to_string();
+        let mut any = false;
+        for pid in members.lines().filter(|pid| *pid != own) {
+            if let Ok(pid) = pid.parse() {
+                any |= kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok();
+            }
+        }
+        if !any {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn remove_tree(folder: &Path) {
+    for inner in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if inner.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_tree(&inner.path());
+        }
+    }
+    let _ = fs::remove_dir(folder);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controllers_of_version_1_are_found_below_the_own_group() {
+        let mountinfo = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
+                         32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n\
+                         27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n";
+        let own = "4:memory:/user/7\n1:cpu:/\n0::/\n";
+        let found = parse(mountinfo, own);
+        let place = |folder: &str| {
+            Some(Place {
+                folder: PathBuf::from(folder),
+                version: Version::One,
+            })
+        };
+        assert_eq!(found.memory, place("/sys/fs/cgroup/memory/user/7"));
+        assert_eq!(found.cpu, place("/sys/fs/cgroup/cpu/"));
+        assert_eq!(found.pids, None);
+    }
+
+    #[test]
+    fn a_bind_of_a_part_of_the_tree_is_understood() {
+        let mountinfo = "35 31 0:32 /user /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+        let found = parse(mountinfo, "4:memory:/user/7\n");
+        assert_eq!(
+            found.memory.map(|place| place.folder),
+            Some(PathBuf::from("/sys/fs/cgroup/memory/7"))
+        );
+    }
+
+    #[test]
+    fn a_kill_for_want_of_memory_is_read_from_either_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut group = TaskGroup::default();
+        for (text, expected) in [
+            ("oom_kill_disable 0\nunder_oom 0\noom_kill 1\n", true),
+            (
+                "low 0\nhigh 0\nmax 3\noom 0\noom_kill 0\noom_group_kill 0\n",
+                false,
+            ),
+            ("max 3\noom 2\noom_kill 2\n", true),
+        ] {
+            let file = folder.path().join("file");
+            fs::write(&file, text).unwrap();
+            group.oom_file = Some(file);
+            assert_eq!(group.out_of_memory(), expected, "{text}");
+        }
+    }
+}

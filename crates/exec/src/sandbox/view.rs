@@ -1,0 +1,421 @@
+//! What a task sees of the machine's files.
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::unistd::{Gid, Uid, chdir, pivot_root};
+
+use super::TaskFolder;
+use crate::contract::Level;
+use crate::sys;
+
+/// Without a wish of the job, `/dev/shm` has this size, as in Docker.
+const DEFAULT_SHM_MB: u64 = 64;
+
+/// What the supervisor finds out once.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    pub(crate) as_root: bool,
+    /// Mount points below `/`, apart from those that every task gets anew.
+    mounts: Vec<PathBuf>,
+    uid: Uid,
+    gid: Gid,
+}
+
+impl Machine {
+    pub(crate) fn find() -> Self {
+        let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let (uid, gid) = (nix::unistd::geteuid(), nix::unistd::getegid());
+        Self {
+            as_root: uid.is_root(),
+            mounts: other_mounts(&mountinfo),
+            uid,
+            gid,
+        }
+    }
+}
+
+/// Mount points that are part of the machine's files.
+fn other_mounts(mountinfo: &str) -> Vec<PathBuf> {
+    let fresh = ["/proc", "/sys", "/dev", "/tmp"];
+    let mut mounts: Vec<PathBuf> = mountinfo
+        .lines()
+        .filter_map(|line| line.split(' ').nth(4))
+        .map(|path| PathBuf::from(unescaped(path)))
+        .filter(|path| path != Path::new("/") && !fresh.iter().any(|root| path.starts_with(root)))
+        .collect();
+    mounts.sort();
+    mounts.dedup();
+    mounts
+}
+
+/// The kernel writes blanks and the like as `\040`.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, following)) = rest.split_first() {
+        let octal = following
+            .get(..3)
+            .filter(|_| *first == b'\\')
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match octal {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &following[3..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = following;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A folder that a task sees although it lies in a hidden one, or that is mounted elsewhere.
+#[derive(Clone, Debug)]
+pub(crate) struct Bind {
+    pub(crate) from: PathBuf,
+    pub(crate) to: PathBuf,
+    pub(crate) read_only: bool,
+}
+
+/// What one task sees.
+#[derive(Clone, Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) level: Level,
+    pub(crate) folder: &'a TaskFolder,
+    pub(crate) hidden: &'a [PathBuf],
+    pub(crate) binds: Vec<Bind>,
+    pub(crate) shm_mb: u64,
+    /// Whether the task speaks of `/usr/local/pai`.
+    pub(crate) pai_folder: bool,
+}
+
+type Outcome<T = ()> = Result<T, String>;
+
+impl View<'_> {
+    /// Moves this process, the first of new namespaces, into the view.
+    pub(crate) fn enter(&self) -> Outcome {
+        if self.level == Level::Plain {
+            return Ok(());
+        }
+        let root = self.folder.root();
+        make_folder(&root)?;
+        if !self.machine.as_root {
+            self.become_root_inside()?;
+            attach(
+                None::<&str>,
+                "/",
+                None,
+                MsFlags::MS_REC | MsFlags::MS_PRIVATE,
+                None,
+            )?;
+        }
+        match (self.level, self.machine.as_root) {
+            (Level::Overlay, true) => self.overlay_all(&root)?,
+            (Level::Overlay, false) => self.overlay_parts(&root)?,
+            _ => read_only_copy(&root)?,
+        }
+        self.fresh(&root)?;
+        for path in self.hidden {
+            let inside = below(&root, path);
+            if inside.is_dir() {
+                attach(
+                    Some("tmpfs"),
+                    &inside,
+                    Some("tmpfs"),
+                    MsFlags::empty(),
+                    Some("size=1m,mode=755"),
+                )?;
+            }
+        }
+        for bind in &self.binds {
+            let target = below(&root, &bind.to);
+            make_folder(&target)?;
+            bind_folder(&bind.from, &target, bind.read_only)?;
+        }
+        if self.pai_folder && self.level == Level::Overlay {
+            make_folder(&below(&root, Path::new("/usr/local/pai")))?;
+        }
+        say(chdir(&root), "enter", &root)?;
+        say(pivot_root(".", "."), "make it the root", &root)?;
+        say(umount2(".", MntFlags::MNT_DETACH), "leave", Path::new("/"))?;
+        say(chdir("/"), "enter", Path::new("/"))
+    }
+
+    /// In a new user namespace: this user becomes root there, and no other user exists.
+    fn become_root_inside(&self) -> Outcome {
+        let write = |name: &str, text: String| {
+            let path = Path::new("/proc/self").join(name);
+            say(fs::write(&path, text), "write", &path)
+        };
+        write("setgroups", "deny".to_owned())?;
+        write("uid_map", format!("0 {} 1", self.machine.uid))?;
+        write("gid_map", format!("0 {} 1", self.machine.gid))
+    }
+
+    /// As root: one overlay of everything, and one of each file system mounted below.
+    fn overlay_all(&self, root: &Path) -> Outcome {
+        let changes = self.folder.changes();
+        say(
+            fs::DirBuilder::new()
+                .mode(0o700)
+                .create(&changes)
+                .or_else(exists_already),
+            "make",
+            &changes,
+        )?;
+        overlay(Path::new("/"), &changes, "root", root, false)?;
+        for (number, path) in self.machine.mounts.iter().enumerate() {
+            let target = below(root, path);
+            let is_hidden = self.hidden.iter().any(|hidden| path.starts_with(hidden));
+            if is_hidden || !target.is_dir() {
+                continue;
+            }
+            if overlay(path, &changes, &format!("mount{number}"), &target, false).is_err() {
+                bind_folder(path, &target, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As an ordinary user: an empty root with an overlay of each folder that has no mounts below.
+    fn overlay_parts(&self, root: &Path) -> Outcome {
+        attach(
+            Some("tmpfs"),
+            root,
+            Some("tmpfs"),
+            MsFlags::empty(),
+            Some("mode=755"),
+        )?;
+        let changes = self.folder.changes();
+        make_folder(&changes)?;
+        let mut number = 0;
+        self.overlay_children(Path::new("/"), root, &changes, &mut number)
+    }
+
+    fn overlay_children(
+        &self,
+        from: &Path,
+        to: &Path,
+        changes: &Path,
+        number: &mut usize,
+    ) -> Outcome {
+        let Ok(entries) = fs::read_dir(from) else {
+            return Ok(());
+        };
+        for entry in entries.flatten() {
+            let (source, target) = (entry.path(), to.join(entry.file_name()));
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_symlink() {
+                if let Ok(leads_to) = fs::read_link(&source) {
+                    let _ = symlink(leads_to, &target);
+                }
+            } else if kind.is_dir() {
+                make_folder(&target)?;
+                let fresh = ["/proc", "/sys", "/dev", "/tmp"];
+                if fresh.iter().any(|path| source == Path::new(path)) {
+                    continue;
+                }
+                *number += 1;
+                let holds_mount = self
+                    .machine
+                    .mounts
+                    .iter()
+                    .any(|mount| mount.starts_with(&source));
+                if holds_mount && !self.machine.mounts.contains(&source) {
+                    self.overlay_children(&source, &target, changes, number)?;
+                } else if overlay(&source, changes, &number.to_string(), &target, true).is_err() {
+                    // What cannot even be shown is left out.
+                    let _ = bind_folder(&source, &target, true);
+                }
+            } else if kind.is_file() && fs::write(&target, "").is_ok() {
+                let _ = attach(Some(&source), &target, None, MsFlags::MS_BIND, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// What every task gets anew.
+    fn fresh(&self, root: &Path) -> Outcome {
+        let no_programs = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC | MsFlags::MS_NODEV;
+        let inside = |path: &str| below(root, Path::new(path));
+        attach(
+            Some("proc"),
+            inside("/proc"),
+            Some("proc"),
+            no_programs,
+            None,
+        )?;
+        let sys = inside("/sys");
+        let own = attach(
+            Some("sysfs"),
+            &sys,
+            Some("sysfs"),
+            no_programs | MsFlags::MS_RDONLY,
+            None,
+        );
+        if own.is_err() {
+            attach(
+                Some("/sys"),
+                &sys,
+                None,
+                MsFlags::MS_BIND | MsFlags::MS_REC,
+                None,
+            )?;
+        }
+        // Read-only folders still let devices be opened for writing.
+        let dev = inside("/dev");
+        attach(
+            Some("/dev"),
+            &dev,
+            None,
+            MsFlags::MS_BIND | MsFlags::MS_REC,
+            None,
+        )?;
+        let _ = sys::make_read_only(&dev, false);
+        let size = match self.shm_mb {
+            0 => DEFAULT_SHM_MB,
+            size => size,
+        };
+        let shm = inside("/dev/shm");
+        if shm.is_dir() {
+            let options = format!("size={size}m,mode=1777");
+            let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+            attach(Some("tmpfs"), &shm, Some("tmpfs"), flags, Some(&options))?;
+        }
+        let (tmp, own) = (inside("/tmp"), self.folder.tmp());
+        if tmp.is_dir() {
+            attach(Some(&own), &tmp, None, MsFlags::MS_BIND, None)?;
+        }
+        Ok(())
+    }
+}
+
+/// An overlay of a folder, its changes in `changes/NAME`.
+fn overlay(lower: &Path, changes: &Path, name: &str, target: &Path, by_user: bool) -> Outcome {
+    let (upper, work) = (changes.join(name), changes.join(format!("{name}.work")));
+    make_folder(&upper)?;
+    make_folder(&work)?;
+    let mut options = format!(
+        "lowerdir={},upperdir={},workdir={},volatile",
+        escaped(lower),
+        escaped(&upper),
+        escaped(&work)
+    );
+    if by_user {
+        options.push_str(",userxattr");
+    }
+    attach(
+        Some("overlay"),
+        target,
+        Some("overlay"),
+        MsFlags::empty(),
+        Some(&options),
+    )
+}
+
+/// The kernel splits the options of an overlay at commas and colons.
+fn escaped(path: &Path) -> String {
+    path.to_string_lossy()
+        .replace('\\', "\\\\")
+        .replace(',', "\\,")
+        .replace(':', "\\:")
+}
+
+fn read_only_copy(root: &Path) -> Outcome {
+    attach(
+        Some("/"),
+        root,
+        None,
+        MsFlags::MS_BIND | MsFlags::MS_REC,
+        None,
+    )?;
+    say(sys::make_read_only(root, true), "make read-only", root)
+}
+
+fn bind_folder(from: &Path, to: &Path, read_only: bool) -> Outcome {
+    attach(
+        Some(from),
+        to,
+        None,
+        MsFlags::MS_BIND | MsFlags::MS_REC,
+        None,
+    )?;
+    if read_only {
+        say(sys::make_read_only(to, true), "make read-only", to)?;
+    }
+    Ok(())
+}
+
+fn attach<S: AsRef<Path> + ?Sized, T: AsRef<Path>>(
+    source: Option<&S>,
+    target: T,
+    kind: Option<&str>,
+    flags: MsFlags,
+    options: Option<&str>,
+) -> Outcome {
+    let target = target.as_ref();
+    let verb = match (kind, source) {
+        (Some("overlay"), _) => "mount an overlay at",
+        (Some("proc"), _) => "mount proc at",
+        (Some(_), _) => "mount a file system at",
+        (None, Some(_)) => "bind a folder to",
+        (None, None) => "make private",
+    };
+    say(
+        mount(source.map(AsRef::as_ref), target, kind, flags, options),
+        verb,
+        target,
+    )
+}
+
+fn say<T, E: std::fmt::Display>(result: Result<T, E>, verb: &str, path: &Path) -> Outcome {
+    result
+        .map(drop)
+        .map_err(|error| format!("cannot {verb} {}: {error}", path.display()))
+}
+
+fn exists_already(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == std::io::ErrorKind::AlreadyExists {
+        Ok(())
+    } else {
+        Err(error)
+    }
+}
+
+pub(crate) fn make_folder(path: &Path) -> Outcome {
+    if fs::create_dir(path).is_ok() {
+        return Ok(());
+    }
+    say(fs::create_dir_all(path), "make", path)
+}
+
+/// An absolute path, seen from another root.
+fn below(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_mounts_leave_out_what_is_made_anew() {
+        let mountinfo = "22 27 0:21 / /proc rw - proc proc rw\n25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw\n\
+                         27 1 254:0 / / rw - ext4 /dev/vda rw\n28 27 0:25 / /mnt/my\\040disk ro - ext4 /dev/vdb ro\n";
+        assert_eq!(other_mounts(mountinfo), [PathBuf::from("/mnt/my disk")]);
+    }
+
+    #[test]
+    fn options_of_an_overlay_are_escaped() {
+        assert_eq!(escaped(Path::new("/a,b:c")), "/a\\,b\\:c");
+    }
+}

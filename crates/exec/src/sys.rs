@@ -1,0 +1,203 @@
+//! The only unsafe code: system calls that have no safe wrapper.
+//!
+//! All callers are single-threaded processes (the supervisor and what it forks), so a fork leaves no
+//! lock behind in a wrong state, and the child may allocate.
+#![allow(unsafe_code)]
+
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::sched::CloneFlags;
+use nix::unistd::Pid;
+
+/// Which side of a fork this is.
+pub(crate) enum Side {
+    /// The new process.
+    Child,
+    /// The old one, with the child's id.
+    Parent(Pid),
+}
+
+/// Forks, the child in new namespaces. With no flags it is a plain fork.
+pub(crate) fn fork_into(namespaces: CloneFlags) -> nix::Result<Side> {
+    let flags = namespaces.bits() as libc::c_ulong | libc::SIGCHLD as libc::c_ulong;
+    // SAFETY: without CLONE_VM and with a null stack this behaves as `fork`: the child goes on with
+    // a copy of the address space. The process has one thread, see above. All pointer arguments are
+    // null, so that their order, which differs between machines, does not matter.
+    let result = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
+    match Errno::result(result)? {
+        0 => Ok(Side::Child),
+        pid => Ok(Side::Parent(Pid::from_raw(pid as libc::pid_t))),
+    }
+}
+
+/// Closes every descriptor from 3 on that is not listed.
+pub(crate) fn close_all_but(keep: &[RawFd]) {
+    let mut keep: Vec<u32> = keep.iter().map(|fd| *fd as u32).collect();
+    keep.sort_unstable();
+    let mut from = 3_u32;
+    let close = |from: u32, to: u32| {
+        if from <= to {
+            // SAFETY: closes descriptors of a process that is about to become a task's first
+            // process; the values that own them are never used or dropped there again.
+            unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) };
+        }
+    };
+    for fd in keep {
+        if fd >= from {
+            if fd > from {
+                close(from, fd - 1);
+            }
+            from = fd + 1;
+        }
+    }
+    close(from, u32::MAX);
+}
+
+/// Puts a copy of a descriptor at a fixed number, open across `exec`.
+pub(crate) fn place_fd(fd: RawFd, at: RawFd) -> nix::Result<()> {
+    if fd == at {
+        // SAFETY: changes a flag of a descriptor by number.
+        return Errno::result(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) }).map(drop);
+    }
+    // SAFETY: the callers choose numbers that nothing in this process owns any more.
+    Errno::result(unsafe { libc::dup2(fd, at) }).map(drop)
+}
+
+/// Locks one byte of a file for this open file, if nobody else has. The lock lasts until the last
+/// process that has inherited the open file has closed it.
+pub(crate) fn lock_byte(fd: BorrowedFd<'_>, offset: i64) -> bool {
+    let lock = libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: offset,
+        l_len: 1,
+        l_pid: 0,
+    };
+    // SAFETY: `lock` is a valid structure that the call only reads.
+    unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) == 0 }
+}
+
+/// Leaves at once, without running destructors or exit handlers of the parent's copy.
+pub(crate) fn leave(code: i32) -> ! {
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(code) }
+}
+
+/// Makes the standard streams and the controlling terminal those of a terminal's far end.
+pub(crate) fn take_terminal(fd: RawFd) -> nix::Result<()> {
+    // SAFETY: TIOCSCTTY takes an integer.
+    Errno::result(unsafe { libc::ioctl(fd, libc::TIOCSCTTY, 0) }).map(drop)
+}
+
+/// Copies the window size from one terminal to another.
+pub(crate) fn copy_window_size(from: RawFd, to: RawFd) {
+    // SAFETY: `size` is plain data which the first call fills in and the second one reads.
+    unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        if libc::ioctl(from, libc::TIOCGWINSZ, &raw mut size) == 0 {
+            libc::ioctl(to, libc::TIOCSWINSZ, &raw const size);
+        }
+    }
+}
+
+/// Becomes another program; returns only the failure.
+pub(crate) fn execute(
+    path: &CStr,
+    arguments: &[&CStr],
+    environment: &[*const libc::c_char],
+) -> Errno {
+    let mut argv: Vec<*const libc::c_char> = arguments.iter().map(|word| word.as_ptr()).collect();
+    argv.push(std::ptr::null());
+    debug_assert!(environment.last().is_some_and(|last| last.is_null()));
+    // SAFETY: both lists end with null and their strings outlive the call.
+    unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), environment.as_ptr()) };
+    Errno::last()
+}
+
+/// The standard input and output of this process, as descriptors that can be closed.
+pub(crate) fn take_standard(number: RawFd) -> OwnedFd {
+    // SAFETY: called once for each number by the supervisor's `main`, which then replaces the number
+    // by `/dev/null`; the standard library does not own these descriptors.
+    unsafe { OwnedFd::from_raw_fd(number) }
+}
+
+/// Makes a mount read-only, with all mounts below it if asked.
+pub(crate) fn make_read_only(path: &std::path::Path, recursive: bool) -> nix::Result<()> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)?;
+    let attributes = libc::mount_attr {
+        attr_set: libc::MOUNT_ATTR_RDONLY,
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    let flags = if recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the path and the structure are valid for the call, which only reads them; the size is
+    // that of the structure.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            flags,
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    Errno::result(result).map(drop)
+}
+
+/// A copy of a descriptor at a number of at least `least`, closed by `exec`; negative if it fails.
+pub(crate) fn duplicate_above(fd: RawFd, least: RawFd) -> RawFd {
+    // SAFETY: duplicates a descriptor by number.
+    unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, least) }
+}
+
+/// A child that has ended, how (a wait status), and the CPU time in microseconds that it and all it
+/// waited for have used. `None` if no child has ended.
+pub(crate) fn reap() -> Option<(Pid, i32, u64)> {
+    let mut status = 0;
+    // SAFETY: `status` and `usage` are plain data that the call fills in.
+    let (pid, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        let pid = libc::wait4(-1, &raw mut status, libc::WNOHANG, &raw mut usage);
+        (pid, usage)
+    };
+    let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+    (pid > 0).then(|| {
+        (
+            Pid::from_raw(pid),
+            status,
+            micros(usage.ru_utime) + micros(usage.ru_stime),
+        )
+    })
+}
+
+/// Puts a descriptor at number 0 for good.
+pub(crate) fn keep_as_standard_input(fd: OwnedFd) {
+    use std::os::fd::IntoRawFd as _;
+    let raw = fd.into_raw_fd();
+    if raw != 0 {
+        let _ = place_fd(raw, 0);
+        // SAFETY: `raw` is ours, and a copy of it now lies at 0.
+        unsafe { libc::close(raw) };
+    }
+}
+
+/// Whether someone else has locked a byte, see [`lock_byte`].
+pub(crate) fn is_byte_locked(fd: BorrowedFd<'_>, offset: i64) -> std::io::Result<bool> {
+    let mut lock = libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: offset,
+        l_len: 1,
+        l_pid: 0,
+    };
+    // SAFETY: `lock` is a valid structure that the call reads and writes.
+    let result = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
+    Errno::result(result)?;
+    Ok(i32::from(lock.l_type) != libc::F_UNLCK)
+}

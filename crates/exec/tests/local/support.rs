@@ -1,0 +1,257 @@
+//! A small language for tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pinnace_core::plan::{
+    Action, Completion, Event as When, OnFailure, Placement, Plan, Resources, Retry, Role,
+    RolePlacement, Step,
+};
+use pinnace_core::text::{SecretName, Text};
+use pinnace_exec::local::{self, Cursor, Handle, Launcher, News, Watch};
+use pinnace_exec::log::Stream;
+use pinnace_exec::{Attempt, Event, ExitReport, Happening, Level, PhaseName, Secrets, TaskId};
+
+/// Nothing here takes longer, on however busy a machine.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+pub(crate) fn role(command: &[&str]) -> Role {
+    Role {
+        instances: 1,
+        image: None,
+        resources: Resources {
+            cpu: 64,
+            memory_mb: 1 << 24,
+            gpu: 0,
+            shm_mb: 0,
+            infiniband: false,
+        },
+        ports: [].into_iter().collect(),
+        env: [].into_iter().collect(),
+        mounts: Vec::new(),
+        before: Vec::new(),
+        command: command.iter().map(|line| Text::from(*line)).collect(),
+        after: Vec::new(),
+        completion: Completion {
+            min_failed: Some(1),
+            min_succeeded: None,
+        },
+        retry: Retry { limit: 0 },
+        placement: RolePlacement::default(),
+    }
+}
+
+pub(crate) fn hook(name: &str, on: When, lines: &[&str]) -> Step {
+    Step {
+        name: name.to_owned(),
+        on,
+        action: Action::Shell {
+            commands: lines.iter().map(|line| Text::from(*line)).collect(),
+        },
+        on_failure: OnFailure::Fail,
+    }
+}
+
+pub(crate) fn ignored(step: Step) -> Step {
+    Step {
+        on_failure: OnFailure::Ignore,
+        ..step
+    }
+}
+
+pub(crate) fn plan(roles: Vec<(&str, Role)>) -> Plan {
+    Plan {
+        name: "test".to_owned(),
+        labels: [].into_iter().collect(),
+        roles: roles
+            .into_iter()
+            .map(|(name, role)| (name.to_owned(), role))
+            .collect(),
+        secrets: Vec::new(),
+        retry: Retry { limit: 0 },
+        placement: Placement {
+            virtual_cluster: "default".to_owned(),
+            priority: 0,
+            gang: true,
+            gang_release: None,
+            lazy_preemption: None,
+            ignore_suggested_nodes: None,
+        },
+        notify: Vec::new(),
+    }
+}
+
+pub(crate) fn worker(index: u32) -> TaskId {
+    TaskId {
+        role: "worker".to_owned(),
+        index,
+    }
+}
+
+pub(crate) fn launcher() -> Launcher {
+    Launcher {
+        program: PathBuf::from(env!("CARGO_BIN_EXE_pinnace-supervisor")),
+        arguments: Vec::new(),
+    }
+}
+
+/// An attempt in a folder of its own.
+pub(crate) struct Run {
+    _home: tempfile::TempDir,
+    pub(crate) folder: PathBuf,
+    pub(crate) attempt: Attempt,
+    pub(crate) secrets: Vec<(SecretName, String)>,
+    handle: Option<Handle>,
+}
+
+impl Run {
+    pub(crate) fn of_roles(roles: Vec<(&str, Role)>) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("attempt");
+        Self {
+            _home: home,
+            folder,
+            attempt: Attempt::whole("job-1", 0, "ann", plan(roles)),
+            secrets: Vec::new(),
+            handle: None,
+        }
+    }
+
+    pub(crate) fn of(role: Role) -> Self {
+        Self::of_roles(vec![("worker", role)])
+    }
+
+    pub(crate) fn secret(mut self, name: &str, value: &str) -> Self {
+        self.secrets
+            .push((SecretName(name.to_owned()), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Attempt)) -> Self {
+        change(&mut self.attempt);
+        self
+    }
+
+    pub(crate) fn level(self, level: Level) -> Self {
+        self.with(|attempt| attempt.settings.sandbox = level)
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        self._home.path()
+    }
+
+    pub(crate) fn start(&mut self) {
+        let secrets: Secrets = self.secrets.iter().cloned().collect();
+        let handle = local::launch(&launcher(), &self.folder, &self.attempt, &secrets).unwrap();
+        assert!(handle.is_new());
+        self.handle = Some(handle);
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        local::observe(&self.folder, Cursor::default()).unwrap().0
+    }
+
+    /// Waits until some event makes it true.
+    pub(crate) fn wait_for(&self, what: &str, mut is_it: impl FnMut(&Event) -> bool) -> Event {
+        let begin = Instant::now();
+        let mut watch = Watch::begin(&self.folder).ok();
+        loop {
+            let is_gone = watch
+                .as_mut()
+                .is_none_or(|watch| watch.wait(Duration::ZERO).unwrap() == News::Gone);
+            if let Some(event) = self.events().into_iter().find(|event| is_it(event)) {
+                return event;
+            }
+            assert!(
+                !is_gone,
+                "the supervisor is gone before {what}: {:#?}",
+                self.events()
+            );
+            assert!(
+                begin.elapsed() < DEADLINE,
+                "no {what}: {:#?}",
+                self.events()
+            );
+            if let Some(watch) = &mut watch {
+                watch.wait(Duration::from_secs(1)).unwrap();
+            }
+        }
+    }
+
+    pub(crate) fn wait_for_command(&self) {
+        self.wait_for("command", |event| {
+            matches!(&event.what, Happening::Phase { phase, .. } if *phase == PhaseName::Command)
+        });
+    }
+
+    /// Waits for the end of all tasks and of the supervisor.
+    pub(crate) fn finish(&mut self) -> Vec<ExitReport> {
+        self.wait_for("end", |event| event.what == Happening::Ended);
+        self.handle.take().unwrap().wait();
+        self.reports()
+    }
+
+    pub(crate) fn reports(&self) -> Vec<ExitReport> {
+        self.events()
+            .into_iter()
+            .filter_map(|event| match event.what {
+                Happening::Exited { report } => Some(*report),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Runs to the end; the report of the only task.
+    pub(crate) fn to_end(&mut self) -> ExitReport {
+        self.start();
+        let mut reports = self.finish();
+        assert_eq!(reports.len(), 1);
+        reports.remove(0)
+    }
+
+    pub(crate) fn log(&self, stream: Stream) -> String {
+        self.log_of(&worker(0), stream)
+    }
+
+    pub(crate) fn log_of(&self, task: &TaskId, stream: Stream) -> String {
+        let path = local::Layout::new(&self.folder)
+            .logs(task)
+            .join(stream.file_name());
+        String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
+    }
+
+    /// What the runtime log says, without dates.
+    pub(crate) fn runtime(&self) -> Vec<String> {
+        let log = self.log(Stream::Runtime);
+        log.lines()
+            .map(|line| {
+                let (date, text) = line.split_once("] [openpai-runtime] ").expect(line);
+                assert!(date.starts_with('[') && date.contains(" UTC 20"), "{line}");
+                text.to_owned()
+            })
+            .collect()
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // A failed test leaves nothing running.
+        if let Some(mut handle) = self.handle.take() {
+            let _ = local::stop(&self.folder, None, Some(Duration::ZERO));
+            let begin = Instant::now();
+            while !handle.reap() && begin.elapsed() < Duration::from_secs(5) {
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
+/// Waits until it is true.
+pub(crate) fn eventually(what: &str, mut is_it: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_it() {
+        assert!(begin.elapsed() < DEADLINE, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
