@@ -219,7 +219,7 @@ fn nothing_survives_a_task() {
 }
 
 /// Whether a process has this text in its arguments.
-fn is_running(mark: &str) -> bool {
+pub(crate) fn is_running(mark: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         std::fs::read(entry.path().join("cmdline"))
             .is_ok_and(|line| String::from_utf8_lossy(&line).contains(mark))

@@ -7,4 +7,8 @@
 
 mod support;
 
+mod environment;
 mod life;
+mod sandbox;
+mod secrets;
+mod supervisor;

@@ -103,6 +103,35 @@ pub(crate) struct Run {
     pub(crate) attempt: Attempt,
     pub(crate) secrets: Vec<(SecretName, String)>,
     handle: Option<Handle>,
+    launcher: Launcher,
+}
+
+/// The same attempt, looked after by a supervisor of an ordinary user; `None`, and said, if there is no way.
+pub(crate) fn as_ordinary_user(mut run: Run) -> Option<Run> {
+    const NOBODY: u32 = 65534;
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("SKIPPED: only root can act as another user");
+        return None;
+    }
+    let supervisor = launcher().program;
+    run.launcher = Launcher {
+        program: PathBuf::from("/usr/bin/setpriv"),
+        arguments: vec![
+            format!("--reuid={NOBODY}").into(),
+            format!("--regid={NOBODY}").into(),
+            "--clear-groups".into(),
+            supervisor.into(),
+        ],
+    };
+    if !run.launcher.program.exists() {
+        eprintln!("SKIPPED: no setpriv here");
+        return None;
+    }
+    fs::create_dir(&run.folder).unwrap();
+    std::os::unix::fs::chown(run.home(), Some(NOBODY), Some(NOBODY)).unwrap();
+    std::os::unix::fs::chown(&run.folder, Some(NOBODY), Some(NOBODY)).unwrap();
+    run.attempt.settings.port_register = Some(run.folder.join("ports"));
+    Some(run)
 }
 
 impl Run {
@@ -115,6 +144,7 @@ impl Run {
             attempt: Attempt::whole("job-1", 0, "ann", plan(roles)),
             secrets: Vec::new(),
             handle: None,
+            launcher: launcher(),
         }
     }
 
@@ -143,7 +173,7 @@ impl Run {
 
     pub(crate) fn start(&mut self) {
         let secrets: Secrets = self.secrets.iter().cloned().collect();
-        let handle = local::launch(&launcher(), &self.folder, &self.attempt, &secrets).unwrap();
+        let handle = local::launch(&self.launcher, &self.folder, &self.attempt, &secrets).unwrap();
         assert!(handle.is_new());
         self.handle = Some(handle);
     }
@@ -208,6 +238,26 @@ impl Run {
         let mut reports = self.finish();
         assert_eq!(reports.len(), 1);
         reports.remove(0)
+    }
+
+    /// The supervisor was killed; takes note of it.
+    pub(crate) fn forget(&mut self) {
+        self.handle.take().unwrap().wait();
+    }
+
+    /// Runs a command in the environment of a task, through a program with a single thread.
+    pub(crate) fn enter(&self, pid: i32, level: Level, command: &str) -> std::process::Output {
+        std::process::Command::new(&self.launcher.program)
+            .args(&self.launcher.arguments)
+            .args([
+                "enter",
+                &pid.to_string(),
+                &serde_json::to_string(&level).unwrap(),
+                command,
+            ])
+            .arg(&self.folder)
+            .output()
+            .unwrap()
     }
 
     pub(crate) fn log(&self, stream: Stream) -> String {
