@@ -113,6 +113,8 @@ pub struct Settings {
     pub keep_on_failure_minutes: Option<u32>,
     /// How much isolation to ask for; where the kernel refuses it, the next lower one is used.
     pub sandbox: Level,
+    /// Where a task's changes to the machine's files, and its `/tmp`, are kept while it runs.
+    pub changes: Changes,
     /// Whether cpu, memory and process limits are set.
     pub enforce_limits: bool,
     /// How many processes a task may have.
@@ -143,6 +145,7 @@ impl Default for Settings {
             time_limit_seconds: None,
             keep_on_failure_minutes: None,
             sandbox: Level::Overlay,
+            changes: Changes::Auto,
             enforce_limits: true,
             max_processes: 32_768,
             log_bytes: 256 << 20,
@@ -188,6 +191,21 @@ impl Level {
         }
     }
 }
+
+/// Where a task's changes to the machine's files are kept while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Changes {
+    /// On disk; in memory if an attempt has more than [`MOST_TASKS_ON_DISK`] tasks.
+    Auto,
+    /// Beside the task's logs. They may be as large as the disk.
+    Disk,
+    /// In memory, where making and removing them costs a fifth. They count as memory of the task.
+    Memory,
+}
+
+/// Up to so many tasks of an attempt, [`Changes::Auto`] is the disk.
+pub const MOST_TASKS_ON_DISK: usize = 64;
 
 /// Where a task can be reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -363,7 +381,7 @@ pub struct ExitReport {
     pub level: Level,
     /// What was asked for and could not be enforced, in words.
     pub not_enforced: Vec<String>,
-    /// The folder with `stdout`, `stderr`, `all` and `runtime.log`.
+    /// The folder that holds `stdout`, `stderr`, `all` and `runtime.log`.
     pub logs: PathBuf,
     /// Most memory in use, in bytes, where the machine tells.
     pub peak_memory: Option<u64>,

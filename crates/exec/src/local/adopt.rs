@@ -78,11 +78,11 @@ pub fn clean(folder: &Path) {
     AttemptGroup::remove(&Hierarchy::find(), &layout.group_name());
     let _ = fs::remove_file(layout.socket());
     for entry in fs::read_dir(layout.tasks()).into_iter().flatten().flatten() {
-        for name in ["changes", "tmp"] {
-            remove_folder(&entry.path().join(name));
-        }
-        let _ = fs::remove_dir(entry.path().join("root"));
+        remove_folder(&entry.path().join("changes"));
     }
+    remove_folder(&layout.temporary());
+    let _ = fs::remove_dir(layout.memory());
+    let _ = fs::remove_dir(layout.root());
 }
 
 fn is_locked(layout: &Layout) -> io::Result<bool> {

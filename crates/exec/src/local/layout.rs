@@ -64,18 +64,39 @@ impl Layout {
         self.folder.join("tasks")
     }
 
-    /// The logs of a task.
+    /// The folder with the logs of a task.
     pub fn logs(&self, task: &TaskId) -> PathBuf {
-        self.task(task).logs()
+        self.tasks().join(task_name(task))
     }
 
     /// The folder in which a task starts.
     pub fn work(&self, task: &TaskId) -> PathBuf {
-        self.task(task).work()
+        self.logs(task).join("work")
     }
 
-    pub(crate) fn task(&self, task: &TaskId) -> TaskFolder {
-        TaskFolder::new(self.tasks().join(task_name(task)))
+    /// Where changes are kept that lie in memory.
+    pub(crate) fn memory(&self) -> PathBuf {
+        self.folder.join("memory")
+    }
+
+    /// Where every task mounts its root.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.join("root")
+    }
+
+    /// For temporary files of tasks without a sandbox.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+
+    pub(crate) fn task(&self, task: &TaskId, in_memory: bool) -> TaskFolder {
+        let path = self.logs(task);
+        let changes = if in_memory {
+            self.memory().join(task_name(task))
+        } else {
+            path.join("changes")
+        };
+        TaskFolder::new(path, changes)
     }
 
     /// The name of the attempt's control groups.

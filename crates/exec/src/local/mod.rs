@@ -10,7 +10,8 @@
 //! | `events.jsonl` | what happened, one [`Event`] per line; only ever appended to |
 //! | `control.sock` | where the supervisor takes requests |
 //! | `shared/` | what all tasks see, read-only: `peers.json`, keys |
-//! | `tasks/ROLE-INDEX/` | a task's `logs`, `work`, `tmp`, and while it runs its `changes` |
+//! | `tasks/ROLE-INDEX/` | a task's logs, its `work`, and while it runs its `changes` |
+//! | `root/`, `memory/`, `tmp/` | where tasks mount their root and keep changes in memory; temporary files |
 //!
 //! A report is part of the event that tells of a task's end. One line is one `write`, and a line
 //! without its end is no event, so there is no need for a file per report.

@@ -52,7 +52,7 @@ pub fn enter(entry: &Entry, command: Option<&str>) -> io::Result<i32> {
         .unwrap_or_default();
     let work = layout.work(&entry.task);
     let temporary = match entry.level {
-        Level::Plain => layout.task(&entry.task).tmp(),
+        Level::Plain => layout.temporary(),
         _ => PathBuf::from("/tmp"),
     };
     let environment = Shared::new(&attempt, peers);

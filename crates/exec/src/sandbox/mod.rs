@@ -14,20 +14,18 @@ pub(crate) use view::{Bind, Machine, View};
 #[derive(Clone, Debug)]
 pub(crate) struct TaskFolder {
     path: PathBuf,
+    changes: PathBuf,
 }
 
 impl TaskFolder {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path }
+    /// What stays of the task lies in `path`, what only the running task needs in `changes`.
+    pub(crate) fn new(path: PathBuf, changes: PathBuf) -> Self {
+        Self { path, changes }
     }
 
+    /// The logs. The task does not see them.
     pub(crate) fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The logs; the task does not see them.
-    pub(crate) fn logs(&self) -> PathBuf {
-        self.path.join("logs")
     }
 
     /// Where the task starts, and its home.
@@ -35,19 +33,9 @@ impl TaskFolder {
         self.path.join("work")
     }
 
-    /// Its `/tmp`.
-    pub(crate) fn tmp(&self) -> PathBuf {
-        self.path.join("tmp")
-    }
-
-    /// What it changed of the machine's files.
-    pub(crate) fn changes(&self) -> PathBuf {
-        self.path.join("changes")
-    }
-
-    /// Where its root is mounted, in its own namespace alone.
-    pub(crate) fn root(&self) -> PathBuf {
-        self.path.join("root")
+    /// What it changed of the machine's files, and its `/tmp`.
+    pub(crate) fn changes(&self) -> &Path {
+        &self.changes
     }
 }
 

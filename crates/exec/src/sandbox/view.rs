@@ -19,9 +19,15 @@ const DEFAULT_SHM_MB: u64 = 64;
 pub(crate) struct Machine {
     pub(crate) as_root: bool,
     /// Mount points below `/`, apart from those that every task gets anew.
-    mounts: Vec<PathBuf>,
+    mounts: Vec<Mounted>,
     uid: Uid,
     gid: Gid,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mounted {
+    path: PathBuf,
+    read_only: bool,
 }
 
 impl Machine {
@@ -38,18 +44,26 @@ impl Machine {
 }
 
 /// Mount points that are part of the machine's files.
-fn other_mounts(mountinfo: &str) -> Vec<PathBuf> {
-    let fresh = ["/proc", "/sys", "/dev", "/tmp"];
-    let mut mounts: Vec<PathBuf> = mountinfo
+fn other_mounts(mountinfo: &str) -> Vec<Mounted> {
+    let mut mounts: Vec<Mounted> = mountinfo
         .lines()
-        .filter_map(|line| line.split(' ').nth(4))
-        .map(|path| PathBuf::from(unescaped(path)))
-        .filter(|path| path != Path::new("/") && !fresh.iter().any(|root| path.starts_with(root)))
+        .filter_map(|line| {
+            let mut fields = line.split(' ').skip(4);
+            let path = PathBuf::from(unescaped(fields.next()?));
+            let read_only = fields.next()?.split(',').any(|option| option == "ro");
+            Some(Mounted { path, read_only })
+        })
+        .filter(|mount| {
+            mount.path != Path::new("/") && !FRESH.iter().any(|root| mount.path.starts_with(root))
+        })
         .collect();
-    mounts.sort();
-    mounts.dedup();
+    mounts.sort_by(|one, other| one.path.cmp(&other.path));
+    mounts.dedup_by(|later, earlier| later.path == earlier.path);
     mounts
 }
+
+/// What every task gets anew.
+const FRESH: [&str; 4] = ["/proc", "/sys", "/dev", "/tmp"];
 
 /// The kernel writes blanks and the like as `\040`.
 fn unescaped(text: &str) -> String {
@@ -89,6 +103,10 @@ pub(crate) struct View<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) level: Level,
     pub(crate) folder: &'a TaskFolder,
+    /// Where the root is mounted; a folder that all tasks share, each in its own namespace.
+    pub(crate) root: &'a Path,
+    /// An ordinary user keeps changes in memory by mounting it here, which only a task itself can do.
+    pub(crate) memory: Option<&'a Path>,
     pub(crate) hidden: &'a [PathBuf],
     pub(crate) binds: Vec<Bind>,
     pub(crate) shm_mb: u64,
@@ -104,8 +122,7 @@ impl View<'_> {
         if self.level == Level::Plain {
             return Ok(());
         }
-        let root = self.folder.root();
-        make_folder(&root)?;
+        let root = self.root;
         if !self.machine.as_root {
             self.become_root_inside()?;
             attach(
@@ -116,14 +133,24 @@ impl View<'_> {
                 None,
             )?;
         }
-        match (self.level, self.machine.as_root) {
-            (Level::Overlay, true) => self.overlay_all(&root)?,
-            (Level::Overlay, false) => self.overlay_parts(&root)?,
-            _ => read_only_copy(&root)?,
+        if let Some(memory) = self.memory {
+            attach(
+                Some("tmpfs"),
+                memory,
+                Some("tmpfs"),
+                MsFlags::empty(),
+                Some("mode=755"),
+            )?;
         }
-        self.fresh(&root)?;
+        make_folder(self.folder.changes())?;
+        match (self.level, self.machine.as_root) {
+            (Level::Overlay, true) => self.overlay_all(root)?,
+            (Level::Overlay, false) => self.overlay_parts(root)?,
+            _ => read_only_copy(root)?,
+        }
+        self.fresh(root)?;
         for path in self.hidden {
-            let inside = below(&root, path);
+            let inside = below(root, path);
             if inside.is_dir() {
                 attach(
                     Some("tmpfs"),
@@ -135,15 +162,15 @@ impl View<'_> {
             }
         }
         for bind in &self.binds {
-            let target = below(&root, &bind.to);
+            let target = below(root, &bind.to);
             make_folder(&target)?;
             bind_folder(&bind.from, &target, bind.read_only)?;
         }
         if self.pai_folder && self.level == Level::Overlay {
-            make_folder(&below(&root, Path::new("/usr/local/pai")))?;
+            make_folder(&below(root, Path::new("/usr/local/pai")))?;
         }
-        say(chdir(&root), "enter", &root)?;
-        say(pivot_root(".", "."), "make it the root", &root)?;
+        say(chdir(root), "enter", root)?;
+        say(pivot_root(".", "."), "make it the root", root)?;
         say(umount2(".", MntFlags::MNT_DETACH), "leave", Path::new("/"))?;
         say(chdir("/"), "enter", Path::new("/"))
     }
@@ -162,22 +189,15 @@ impl View<'_> {
     /// As root: one overlay of everything, and one of each file system mounted below.
     fn overlay_all(&self, root: &Path) -> Outcome {
         let changes = self.folder.changes();
-        say(
-            fs::DirBuilder::new()
-                .mode(0o700)
-                .create(&changes)
-                .or_else(exists_already),
-            "make",
-            &changes,
-        )?;
-        overlay(Path::new("/"), &changes, "root", root, false)?;
-        for (number, path) in self.machine.mounts.iter().enumerate() {
+        overlay(Path::new("/"), changes, "root", root, false)?;
+        for (number, Mounted { path, read_only }) in self.machine.mounts.iter().enumerate() {
             let target = below(root, path);
             let is_hidden = self.hidden.iter().any(|hidden| path.starts_with(hidden));
             if is_hidden || !target.is_dir() {
                 continue;
             }
-            if overlay(path, &changes, &format!("mount{number}"), &target, false).is_err() {
+            let name = format!("mount{number}");
+            if *read_only || overlay(path, changes, &name, &target, false).is_err() {
                 bind_folder(path, &target, true)?;
             }
         }
@@ -193,10 +213,8 @@ impl View<'_> {
             MsFlags::empty(),
             Some("mode=755"),
         )?;
-        let changes = self.folder.changes();
-        make_folder(&changes)?;
         let mut number = 0;
-        self.overlay_children(Path::new("/"), root, &changes, &mut number)
+        self.overlay_children(Path::new("/"), root, self.folder.changes(), &mut number)
     }
 
     fn overlay_children(
@@ -220,17 +238,13 @@ impl View<'_> {
                 }
             } else if kind.is_dir() {
                 make_folder(&target)?;
-                let fresh = ["/proc", "/sys", "/dev", "/tmp"];
-                if fresh.iter().any(|path| source == Path::new(path)) {
+                if FRESH.iter().any(|path| source == Path::new(path)) {
                     continue;
                 }
                 *number += 1;
-                let holds_mount = self
-                    .machine
-                    .mounts
-                    .iter()
-                    .any(|mount| mount.starts_with(&source));
-                if holds_mount && !self.machine.mounts.contains(&source) {
+                let mounts = &self.machine.mounts;
+                let is_mount = mounts.iter().any(|mount| mount.path == source);
+                if !is_mount && mounts.iter().any(|mount| mount.path.starts_with(&source)) {
                     self.overlay_children(&source, &target, changes, number)?;
                 } else if overlay(&source, changes, &number.to_string(), &target, true).is_err() {
                     // What cannot even be shown is left out.
@@ -291,8 +305,13 @@ impl View<'_> {
             let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
             attach(Some("tmpfs"), &shm, Some("tmpfs"), flags, Some(&options))?;
         }
-        let (tmp, own) = (inside("/tmp"), self.folder.tmp());
+        let (tmp, own) = (inside("/tmp"), self.folder.changes().join("tmp"));
         if tmp.is_dir() {
+            let made = fs::DirBuilder::new()
+                .mode(0o777)
+                .create(&own)
+                .or_else(exists_already);
+            say(made, "make", &own)?;
             attach(Some(&own), &tmp, None, MsFlags::MS_BIND, None)?;
         }
         Ok(())
@@ -411,7 +430,11 @@ mod tests {
     fn other_mounts_leave_out_what_is_made_anew() {
         let mountinfo = "22 27 0:21 / /proc rw - proc proc rw\n25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw\n\
                          27 1 254:0 / / rw - ext4 /dev/vda rw\n28 27 0:25 / /mnt/my\\040disk ro - ext4 /dev/vdb ro\n";
-        assert_eq!(other_mounts(mountinfo), [PathBuf::from("/mnt/my disk")]);
+        let disk = Mounted {
+            path: PathBuf::from("/mnt/my disk"),
+            read_only: true,
+        };
+        assert_eq!(other_mounts(mountinfo), [disk]);
     }
 
     #[test]

@@ -63,13 +63,8 @@ fn tasks_die_with_their_supervisor_and_are_told_as_lost() {
             other => panic!("{level:?}: {other:?}"),
         }
         assert!(!crate::life::is_running(&mark), "{level:?}");
-        let left: Vec<String> =
-            fs::read_dir(local::Layout::new(&run.folder).tasks().join("worker-0"))
-                .unwrap()
-                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-                .filter(|name| name != "logs" && name != "work")
-                .collect();
-        assert!(left.is_empty(), "{left:?}");
+        let layout = local::Layout::new(&run.folder);
+        assert!(!layout.logs(&worker(0)).join("changes").exists());
         let groups = std::process::Command::new("find")
             .args([
                 "/sys/fs/cgroup",

@@ -87,10 +87,11 @@ impl Supervisor {
         )
         .map_err(|error| format!("cannot make a channel: {error}"))?;
         let work = task.folder.work();
+        let memory = self.layout.memory();
         let (temporary, code) = match level {
             Level::Overlay => (PathBuf::from("/tmp"), PathBuf::from("/usr/local/pai/code")),
             Level::ReadOnly => (PathBuf::from("/tmp"), work.join("code")),
-            Level::Plain => (task.folder.tmp(), work.join("code")),
+            Level::Plain => (self.layout.temporary(), work.join("code")),
         };
         let ports = self
             .environment
@@ -133,6 +134,8 @@ impl Supervisor {
                     machine: &self.machine,
                     level,
                     folder: &task.folder,
+                    root: &self.root,
+                    memory: (self.in_memory && !as_root).then_some(&*memory),
                     hidden: &self.hidden,
                     binds: binds(
                         role,
@@ -662,7 +665,7 @@ impl Supervisor {
                 phases: std::mem::take(&mut task.phases),
                 level: task.level,
                 not_enforced,
-                logs: task.folder.logs(),
+                logs: task.folder.path().to_owned(),
                 peak_memory,
                 cpu_micros: task.cpu_micros,
             }),
@@ -687,18 +690,12 @@ fn make_folders(task: &Task) -> Result<(), String> {
     };
     let folder = &task.folder;
     make(folder.path(), 0o700)?;
-    make(&folder.logs(), 0o700)?;
-    make(&folder.work(), 0o755)?;
-    make(&folder.tmp(), 0o1777)
+    make(&folder.work(), 0o755)
 }
 
 /// Removes what only the running task needed. Its work folder and its logs stay.
 fn clear(task: &Task) {
-    let folder = &task.folder;
-    for path in [folder.changes(), folder.tmp()] {
-        remove_folder(&path);
-    }
-    let _ = fs::remove_dir(folder.root());
+    remove_folder(task.folder.changes());
 }
 
 /// An overlay leaves folders that even their owner may not read.

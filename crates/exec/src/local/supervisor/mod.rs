@@ -138,6 +138,9 @@ pub(crate) struct Supervisor {
     clients: Clients,
     machine: Machine,
     hidden: Vec<PathBuf>,
+    root: PathBuf,
+    /// Whether changes are kept in memory.
+    in_memory: bool,
     group: Option<AttemptGroup>,
     environment: Shared,
     shell: (crate::contract::ShellKind, &'static str),
@@ -189,6 +192,12 @@ impl Supervisor {
 
     fn end(&mut self) {
         let _ = std::fs::remove_file(self.layout.socket());
+        if self.in_memory && self.machine.as_root {
+            let _ = nix::mount::umount2(&self.layout.memory(), nix::mount::MntFlags::MNT_DETACH);
+        }
+        let _ = std::fs::remove_dir(self.layout.memory());
+        let _ = std::fs::remove_dir(&self.root);
+        remove_folder(&self.layout.temporary());
         if let Some(group) = &self.group {
             group.leave();
         }

@@ -4,7 +4,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
@@ -19,7 +19,7 @@ use pinnace_core::plan::{Action, Role};
 use super::sockets::Clients;
 use super::task::Task;
 use super::{BUFFER, Supervisor, Token, new_poll};
-use crate::contract::{Attempt, FORMAT, Level, Peer, Secrets, TaskSpec};
+use crate::contract::{Attempt, Changes, FORMAT, Level, MOST_TASKS_ON_DISK, Peer, Secrets};
 use crate::environment::Shared;
 use crate::local::journal::Journal;
 use crate::local::{Identity, Layout, write_atomically};
@@ -73,13 +73,21 @@ impl Supervisor {
         if group.as_ref().is_none_or(|group| !group.bounds_processes) {
             not_enforced.push("the number of processes is not limited".to_owned());
         }
-        let (tasks, peers) = assign_ports(layout, &attempt)?;
+        let in_memory = match attempt.settings.changes {
+            Changes::Disk => false,
+            Changes::Memory => true,
+            Changes::Auto => attempt.tasks.len() > MOST_TASKS_ON_DISK,
+        };
+        prepare_places(layout, in_memory && machine.as_root && level > Level::Plain)?;
+        let (tasks, peers) = assign_ports(layout, &attempt, in_memory)?;
         let environment = Shared::new(&attempt, peers);
         share(layout, &attempt, &environment)?;
         let capacity = crate::machine::cores_and_memory();
         let mut supervisor = Self {
             stencil: Stencil::new(secrets.values())?,
             hidden: hidden(layout, &attempt),
+            root: layout.root(),
+            in_memory,
             shell: runner::shell(attempt.settings.shell),
             layout: layout.clone(),
             attempt,
@@ -220,7 +228,11 @@ fn hidden(layout: &Layout, attempt: &Attempt) -> Vec<PathBuf> {
     hidden
 }
 
-fn assign_ports(layout: &Layout, attempt: &Attempt) -> Result<(Vec<Task>, Vec<Peer>), String> {
+fn assign_ports(
+    layout: &Layout,
+    attempt: &Attempt,
+    in_memory: bool,
+) -> Result<(Vec<Task>, Vec<Peer>), String> {
     let text = |error: std::io::Error| format!("cannot choose ports: {error}");
     let mut ports = Ports::open(attempt.settings.port_register.as_deref()).map_err(text)?;
     let mut tasks = Vec::with_capacity(attempt.tasks.len());
@@ -254,20 +266,47 @@ fn assign_ports(layout: &Layout, attempt: &Attempt) -> Result<(Vec<Task>, Vec<Pe
                 ports: by_label,
             },
         );
-        tasks.push(new_task(layout, attempt, spec, held));
+        let folder = layout.task(&spec.id, in_memory);
+        tasks.push(Task::new(
+            spec.clone(),
+            folder,
+            held,
+            attempt.settings.log_bytes,
+        ));
     }
     // The register stays open, and with it every port ours, until the process ends.
     ports.keep();
     Ok((tasks, peers.into_values().collect()))
 }
 
-fn new_task(layout: &Layout, attempt: &Attempt, spec: &TaskSpec, held: Vec<HeldPort>) -> Task {
-    Task::new(
-        spec.clone(),
-        layout.task(&spec.id),
-        held,
-        attempt.settings.log_bytes,
-    )
+/// Makes the folders that all tasks use.
+fn prepare_places(layout: &Layout, mount_memory: bool) -> Result<(), String> {
+    for path in [
+        layout.root(),
+        layout.memory(),
+        layout.temporary(),
+        layout.tasks(),
+        layout.shared(),
+    ] {
+        match fs::DirBuilder::new().mode(0o755).create(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                return Err(format!("cannot make {}: {error}", path.display()));
+            }
+            _ => {}
+        }
+    }
+    if mount_memory {
+        let memory = layout.memory();
+        mount(
+            Some("tmpfs"),
+            &memory,
+            Some("tmpfs"),
+            MsFlags::empty(),
+            Some("mode=755"),
+        )
+        .map_err(|error| format!("cannot mount memory at {}: {error}", memory.display()))?;
+    }
+    Ok(())
 }
 
 /// One port for each label of every task, and as many as the role asks for.
@@ -287,8 +326,6 @@ fn labels(role: &Role) -> impl Iterator<Item = (String, u32)> {
 fn share(layout: &Layout, attempt: &Attempt, environment: &Shared) -> Result<(), String> {
     let shared = layout.shared();
     let text = |error: std::io::Error| format!("cannot write into {}: {error}", shared.display());
-    fs::create_dir_all(&shared).map_err(text)?;
-    fs::create_dir_all(layout.tasks()).map_err(text)?;
     let peers = serde_json::to_vec(environment.peers()).map_err(|error| error.to_string())?;
     write_atomically(&shared.join("peers.json"), &peers).map_err(text)?;
     let wants_ssh = |role: &Role| {

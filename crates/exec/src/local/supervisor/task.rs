@@ -75,7 +75,7 @@ impl Task {
         log_bytes: u64,
     ) -> Self {
         Self {
-            output: Output::new(&folder.logs(), log_bytes),
+            output: Output::new(folder.path(), log_bytes),
             spec,
             folder,
             state: State::Queued,
