@@ -107,7 +107,7 @@ fn children() -> Duration {
 fn measured(work: impl FnOnce()) -> Cost {
     let (begin, before) = (Instant::now(), children());
     work();
-    (begin.elapsed(), children() - before)
+    (begin.elapsed(), children().saturating_sub(before))
 }
 
 /// The same shell with the same environment, without anything around it.

@@ -352,6 +352,7 @@ pub struct Phase {
 }
 
 /// How a task ended.
+#[allow(clippy::struct_excessive_bools)] // Facts that hold side by side, not states.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExitReport {

@@ -86,23 +86,6 @@ pub(crate) fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Makes the standard streams and the controlling terminal those of a terminal's far end.
-pub(crate) fn take_terminal(fd: RawFd) -> nix::Result<()> {
-    // SAFETY: TIOCSCTTY takes an integer.
-    Errno::result(unsafe { libc::ioctl(fd, libc::TIOCSCTTY, 0) }).map(drop)
-}
-
-/// Copies the window size from one terminal to another.
-pub(crate) fn copy_window_size(from: RawFd, to: RawFd) {
-    // SAFETY: `size` is plain data which the first call fills in and the second one reads.
-    unsafe {
-        let mut size: libc::winsize = std::mem::zeroed();
-        if libc::ioctl(from, libc::TIOCGWINSZ, &raw mut size) == 0 {
-            libc::ioctl(to, libc::TIOCSWINSZ, &raw const size);
-        }
-    }
-}
-
 /// Becomes another program; returns only the failure.
 pub(crate) fn execute(
     path: &CStr,

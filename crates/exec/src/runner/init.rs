@@ -90,14 +90,6 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// As a shell would say it.
-    pub(crate) fn exit_code(self) -> i32 {
-        match self {
-            Ending::Code(code) => code,
-            Ending::Signal(signal) => 128 + signal,
-        }
-    }
-
     fn bytes(self) -> [u8; 5] {
         let (kind, value) = match self {
             Ending::Code(code) => (b'c', code),

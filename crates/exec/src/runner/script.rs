@@ -72,7 +72,7 @@ impl Making<'_> {
     fn action(&self, step: &Step, out: &mut String) {
         match &step.action {
             Action::Shell { commands } => self.lines(commands, out),
-            other => plugin::lines(other, |text| quoted(&self.text(text)), out),
+            other => plugin::lines(other, |text| self.text(text), out),
         }
     }
 }

@@ -86,7 +86,7 @@ fn parse(mountinfo: &str, own: &str) -> Hierarchy {
             Some("cgroup2") => Version::Two,
             _ => continue,
         };
-        let options: Vec<&str> = kind.last().unwrap_or_default().split(',').collect();
+        let options: Vec<&str> = kind.next_back().unwrap_or_default().split(',').collect();
         let place = |controller: &str| {
             let path = own_path(own, version, controller)?;
             let below = path

@@ -217,3 +217,60 @@ fn limits_of_cpu_are_set_and_the_groups_are_gone_afterwards() {
         assert!(!folder.parent().unwrap().ends_with("worker-0"));
     }
 }
+
+#[test]
+fn a_storage_that_is_not_there_fails_the_task_and_does_not_open_the_sandbox() {
+    let mut worker = role(&["true"]);
+    worker.mounts.push(Mount {
+        storage: "nfs".into(),
+        target: "/mnt/data".into(),
+    });
+    let unknown = Run::of(worker.clone()).to_end();
+    assert!(
+        unknown
+            .start_failure
+            .unwrap()
+            .contains("no folder is known for the storage `nfs`")
+    );
+    let missing = Run::of(worker)
+        .with(|attempt| {
+            let nowhere = PathBuf::from("/nonexistent");
+            attempt.settings.storages.insert("nfs".to_owned(), nowhere);
+        })
+        .to_end();
+    assert!(missing.start_failure.unwrap().contains("/nonexistent"));
+    assert_eq!(missing.exit_code, 126);
+}
+
+#[test]
+fn changes_may_be_kept_in_memory() {
+    both(
+        || {
+            Run::of(role(&[
+                "mkdir /new && echo x > /new/file && echo y > /tmp/y && cat /new/file /tmp/y",
+            ]))
+            .with(|attempt| attempt.settings.changes = pinnace_exec::Changes::Memory)
+        },
+        |run| {
+            let report = run.to_end();
+            if has(&report, Level::Overlay) {
+                assert_eq!(
+                    run.log(Stream::Stdout),
+                    "x\ny\n",
+                    "{}",
+                    run.log(Stream::Stderr)
+                );
+                assert!(!Path::new("/new").exists());
+            }
+            let left: Vec<_> = fs::read_dir(&run.folder)
+                .unwrap()
+                .flatten()
+                .map(|entry| entry.file_name())
+                .collect();
+            assert!(
+                !left.iter().any(|name| name == "memory" || name == "root"),
+                "{left:?}"
+            );
+        },
+    );
+}

@@ -24,7 +24,7 @@ use crate::local::journal::now_micros;
 use crate::local::layout::task_name;
 use crate::runner::init::{Ending, HookStreams, Init, Message, Order, Streams};
 use crate::runner::script::{self, Making, Mark};
-use crate::sandbox::cgroup::Limits;
+use crate::sandbox::cgroup::{AttemptGroup, Limits, TaskGroup};
 use crate::sandbox::{self, Bind, View};
 use crate::sys::{self, Side};
 
@@ -64,12 +64,18 @@ impl Supervisor {
         task.level = level;
         task.turn_to(Some(PhaseName::Sandbox), None);
         make_folders(task)?;
+        let binds = binds(
+            role,
+            &self.attempt.settings.storages,
+            &task.folder.work(),
+            &self.layout.shared(),
+        )?;
         let limits = limits(role, self.capacity);
         task.group = match &self.group {
             Some(group) => group
                 .task(&task_name(&task.spec.id), limits)
                 .map_err(|error| format!("cannot make the control group: {error}"))?,
-            None => Default::default(),
+            None => TaskGroup::default(),
         };
         let needs_hook_streams = !role.before.is_empty() || !role.after.is_empty();
         let (stdout, stdout_far) = pipe()?;
@@ -137,12 +143,7 @@ impl Supervisor {
                     root: &self.root,
                     memory: (self.in_memory && !as_root).then_some(&*memory),
                     hidden: &self.hidden,
-                    binds: binds(
-                        role,
-                        &self.attempt.settings.storages,
-                        &work,
-                        &self.layout.shared(),
-                    ),
+                    binds,
                     shm_mb: role.resources.shm_mb,
                     pai_folder: speaks_of_pai_folder(role),
                 },
@@ -624,10 +625,10 @@ impl Supervisor {
         clear(task);
         let mut not_enforced = self.not_enforced.clone();
         if let Some(role) = self.attempt.plan.roles.get(&task.spec.id.role) {
-            let can_limit = self.group.as_ref().map_or(
-                (false, false),
-                crate::sandbox::cgroup::AttemptGroup::can_limit,
-            );
+            let can_limit = self
+                .group
+                .as_ref()
+                .map_or((false, false), AttemptGroup::can_limit);
             not_enforced.extend(unlimited(role, self.capacity, can_limit, task.level));
         }
         not_enforced.extend(task.output.failures());
@@ -716,12 +717,14 @@ pub(crate) fn remove_folder(path: &Path) {
     let _ = fs::remove_dir_all(path);
 }
 
+/// What a task sees besides the machine's files. A storage that is not there fails the task: to go on without
+/// it, or without a sandbox, would be worse.
 fn binds(
     role: &Role,
     storages: &indexmap::IndexMap<String, PathBuf>,
     work: &Path,
     shared: &Path,
-) -> Vec<Bind> {
+) -> Result<Vec<Bind>, String> {
     let bind = |from: &Path, to: &Path, read_only| Bind {
         from: from.to_owned(),
         to: to.to_owned(),
@@ -729,17 +732,27 @@ fn binds(
     };
     let mut binds = vec![bind(work, work, false), bind(shared, shared, true)];
     for mount in &role.mounts {
-        if let Some(from) = literal(&mount.storage).and_then(|name| storages.get(name))
-            && let Some(target) = literal(&mount.target)
-        {
-            binds.push(bind(from, Path::new(target), false));
+        let (Some(name), Some(target)) = (mount.storage.as_literal(), mount.target.as_literal())
+        else {
+            return Err("a secret cannot name a storage or its mount point".to_owned());
+        };
+        let from = storages
+            .get(name)
+            .ok_or_else(|| format!("no folder is known for the storage `{name}`"))?;
+        if !from.is_dir() {
+            return Err(format!(
+                "the storage `{name}` is not a folder: {}",
+                from.display()
+            ));
         }
+        if !target.starts_with('/') {
+            return Err(format!(
+                "the mount point `{target}` of the storage `{name}` is not an absolute path"
+            ));
+        }
+        binds.push(bind(from, Path::new(target), false));
     }
-    binds
-}
-
-fn literal(text: &Text) -> Option<&str> {
-    text.as_literal()
+    Ok(binds)
 }
 
 fn speaks_of_pai_folder(role: &Role) -> bool {

@@ -115,10 +115,12 @@ impl Output {
     /// Lines of our own in `runtime.log`.
     pub(super) fn say(&mut self, lines: &[&str]) {
         let start = prefix(seconds());
-        let text: String = lines
-            .iter()
-            .map(|line| format!("{start}{line}\n"))
-            .collect();
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(&start);
+            text.push_str(line);
+            text.push('\n');
+        }
         self.files.runtime.append(text.as_bytes());
     }
 
