@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::supervisor::ANOTHER_SUPERVISOR;
 use super::supervisor::request::{Answer, Request};
 use super::{Layout, write_atomically};
 use crate::contract::{Attempt, Secrets, TaskId};
@@ -154,7 +155,7 @@ fn try_launch(
         "ready" => Ok(Handle { child: Some(child) }),
         answer => {
             let _ = child.wait();
-            if layout.events().exists() {
+            if answer == ANOTHER_SUPERVISOR || layout.events().exists() {
                 return Ok(Handle { child: None });
             }
             let complaints = fs::read_to_string(layout.complaints()).unwrap_or_default();

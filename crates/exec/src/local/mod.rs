@@ -28,6 +28,7 @@ pub mod supervisor;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use adopt::{Adoption, adopt, clean};
 pub use client::{Handle, LaunchError, Launcher, News, Watch, launch, stop};
@@ -39,10 +40,12 @@ pub use shell::{Entry, enter};
 #[cfg(doc)]
 use crate::contract::Event;
 
-/// Writes a file so that it is there whole or not at all.
+/// Writes a file so that it is there whole or not at all, also when several write it at once.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
     let mut name = path.as_os_str().to_owned();
-    name.push(".new");
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    name.push(format!(".{}.{number}", std::process::id()));
     fs::write(&name, bytes)?;
     fs::rename(&name, path)
 }

@@ -104,6 +104,10 @@ pub(crate) fn first(making: Making<'_>) -> String {
         if !role.after.is_empty() {
             let _ = writeln!(out, "trap 'export -p >&{EXPORTS_FD}' EXIT");
         }
+        let _ = writeln!(
+            out,
+            "printf '%s\\n' '[INFO] Starting to exec precommands' >&{RUNTIME_FD}"
+        );
         for (number, step) in role.before.iter().enumerate() {
             let _ = writeln!(out, "exec 1>&{RUNTIME_FD} 2>&{RUNTIME_FD}");
             let _ = writeln!(out, "printf 'b {number}\\n' >&{PHASE_FD}");

@@ -124,6 +124,7 @@ fn storages_are_mounted_and_shared_memory_has_its_size() {
             ]);
             worker.resources.shm_mb = 8;
             worker.mounts.push(Mount {
+                name: "data".to_owned(),
                 storage: "nfs".into(),
                 target: "/mnt/data".into(),
             });
@@ -222,6 +223,7 @@ fn limits_of_cpu_are_set_and_the_groups_are_gone_afterwards() {
 fn a_storage_that_is_not_there_fails_the_task_and_does_not_open_the_sandbox() {
     let mut worker = role(&["true"]);
     worker.mounts.push(Mount {
+        name: "data".to_owned(),
         storage: "nfs".into(),
         target: "/mnt/data".into(),
     });

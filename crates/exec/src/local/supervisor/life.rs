@@ -18,7 +18,7 @@ use super::output::Source;
 use super::request::Request;
 use super::task::{Reason, State, Task};
 use super::{Supervisor, Timer, Token};
-use crate::contract::{ExitReport, Happening, Level, PhaseName, TaskId};
+use crate::contract::{ExitReport, Happening, Level, PhaseName, Secrets, TaskId};
 use crate::environment::Folders;
 use crate::local::journal::now_micros;
 use crate::local::layout::task_name;
@@ -66,6 +66,7 @@ impl Supervisor {
         make_folders(task)?;
         let binds = binds(
             role,
+            &self.secrets,
             &self.attempt.settings.storages,
             &task.folder.work(),
             &self.layout.shared(),
@@ -299,14 +300,14 @@ impl Supervisor {
         let Some(role) = self.attempt.plan.roles.get(&task.spec.id.role) else {
             return;
         };
-        if script::has_start_hooks(role) {
-            task.output.say(&["[INFO] Starting to exec precommands"]);
-        } else {
-            task.output.say(&[
+        // With start hooks, the shell itself says so, in the order of what they say.
+        if !script::has_start_hooks(role) {
+            let lines = [
                 "[INFO] Starting to exec precommands",
                 "[INFO] Precommands finished",
                 "[INFO] USER COMMAND START",
-            ]);
+            ];
+            task.output.say(&lines, &mut self.buffer);
             self.enter_phase(index, PhaseName::Command);
         }
         // A wish to stop may have come while the sandbox was made.
@@ -407,13 +408,16 @@ impl Supervisor {
         };
         let mut ending = ending;
         if ending == Ending::Code(0) && !task.reached_command {
-            task.output
-                .say(&["[ERROR] a start hook left the shell before the command could run"]);
+            task.output.say(
+                &["[ERROR] a start hook left the shell before the command could run"],
+                &mut self.buffer,
+            );
             ending = Ending::Code(1);
         }
         let succeeded = ending == Ending::Code(0) && task.reason.is_none();
         if ending == Ending::Code(0) {
-            task.output.say(&["[INFO] USER COMMAND END"]);
+            task.output
+                .say(&["[INFO] USER COMMAND END"], &mut self.buffer);
         } else {
             task.failed_in = task.phase().cloned();
         }
@@ -721,6 +725,7 @@ pub(crate) fn remove_folder(path: &Path) {
 /// it, or without a sandbox, would be worse.
 fn binds(
     role: &Role,
+    secrets: &Secrets,
     storages: &indexmap::IndexMap<String, PathBuf>,
     work: &Path,
     shared: &Path,
@@ -732,12 +737,10 @@ fn binds(
     };
     let mut binds = vec![bind(work, work, false), bind(shared, shared, true)];
     for mount in &role.mounts {
-        let (Some(name), Some(target)) = (mount.storage.as_literal(), mount.target.as_literal())
-        else {
-            return Err("a secret cannot name a storage or its mount point".to_owned());
-        };
+        let plain = |text: &Text| text.render(|name| secrets.get(name).to_owned());
+        let (name, target) = (plain(&mount.storage), plain(&mount.target));
         let from = storages
-            .get(name)
+            .get(&name)
             .ok_or_else(|| format!("no folder is known for the storage `{name}`"))?;
         if !from.is_dir() {
             return Err(format!(
@@ -750,7 +753,7 @@ fn binds(
                 "the mount point `{target}` of the storage `{name}` is not an absolute path"
             ));
         }
-        binds.push(bind(from, Path::new(target), false));
+        binds.push(bind(from, Path::new(&target), false));
     }
     Ok(binds)
 }

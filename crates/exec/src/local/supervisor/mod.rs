@@ -36,6 +36,9 @@ use task::{State, Task};
 use super::Layout;
 use super::journal::Journal;
 
+/// Why a second supervisor of an attempt gives up.
+pub(crate) const ANOTHER_SUPERVISOR: &str = "another supervisor looks after this attempt";
+
 /// How many tasks are started between two looks at those that run.
 const STARTS_PER_TURN: usize = 8;
 

@@ -112,16 +112,18 @@ impl Output {
         pipe.as_ref().map(|pipe| pipe.fd.as_fd())
     }
 
-    /// Lines of our own in `runtime.log`.
-    pub(super) fn say(&mut self, lines: &[&str]) {
+    /// Lines of our own in `runtime.log`, behind all that hooks have said until now.
+    pub(super) fn say(&mut self, lines: &[&str], buffer: &mut [u8]) {
+        self.pump(Source::Runtime, buffer, usize::MAX);
+        let mut out = Vec::new();
+        self.files.lines.finish(seconds(), &mut out);
         let start = prefix(seconds());
-        let mut text = String::new();
         for line in lines {
-            text.push_str(&start);
-            text.push_str(line);
-            text.push('\n');
+            out.extend_from_slice(start.as_bytes());
+            out.extend_from_slice(line.as_bytes());
+            out.push(b'\n');
         }
-        self.files.runtime.append(text.as_bytes());
+        self.files.runtime.append(&out);
     }
 
     /// Reads what is there, at most so many buffers full. A pipe at its end is closed.

@@ -18,7 +18,7 @@ use pinnace_core::plan::{Action, Role};
 
 use super::sockets::Clients;
 use super::task::Task;
-use super::{BUFFER, Supervisor, Token, new_poll};
+use super::{ANOTHER_SUPERVISOR, BUFFER, Supervisor, Token, new_poll};
 use crate::contract::{Attempt, Changes, FORMAT, Level, MOST_TASKS_ON_DISK, Peer, Secrets};
 use crate::environment::Shared;
 use crate::local::journal::Journal;
@@ -164,7 +164,7 @@ fn take_lock(layout: &Layout) -> Result<OwnedFd, String> {
     if sys::lock_byte(file.as_fd(), 0) {
         Ok(OwnedFd::from(file))
     } else {
-        Err("another supervisor looks after this attempt".to_owned())
+        Err(ANOTHER_SUPERVISOR.to_owned())
     }
 }
 
