@@ -105,7 +105,7 @@ pub(crate) struct View<'a> {
     pub(crate) folder: &'a TaskFolder,
     /// Where the root is mounted; a folder that all tasks share, each in its own namespace.
     pub(crate) root: &'a Path,
-    /// An ordinary user keeps changes in memory by mounting it here, which only a task itself can do.
+    /// To keep changes in memory, the task mounts some here; it goes with the task's namespace.
     pub(crate) memory: Option<&'a Path>,
     pub(crate) hidden: &'a [PathBuf],
     pub(crate) binds: Vec<Bind>,

@@ -142,7 +142,7 @@ impl Supervisor {
                     level,
                     folder: &task.folder,
                     root: &self.root,
-                    memory: (self.in_memory && !as_root).then_some(&*memory),
+                    memory: self.in_memory.then_some(&*memory),
                     hidden: &self.hidden,
                     binds,
                     shm_mb: role.resources.shm_mb,
@@ -462,6 +462,7 @@ impl Supervisor {
         };
         task.state = State::Finishing;
         task.timer_epoch += 1;
+        // Without exit hooks the first process has already left by itself.
         self.order(index, Order::Finish);
     }
 
@@ -626,7 +627,9 @@ impl Supervisor {
         let out_of_memory = task.group.out_of_memory();
         let peak_memory = task.group.peak_memory();
         task.group.remove();
-        clear(task);
+        if !self.in_memory && task.level > Level::Plain {
+            remove_folder(task.folder.changes());
+        }
         let mut not_enforced = self.not_enforced.clone();
         if let Some(role) = self.attempt.plan.roles.get(&task.spec.id.role) {
             let can_limit = self
@@ -696,11 +699,6 @@ fn make_folders(task: &Task) -> Result<(), String> {
     let folder = &task.folder;
     make(folder.path(), 0o700)?;
     make(&folder.work(), 0o755)
-}
-
-/// Removes what only the running task needed. Its work folder and its logs stay.
-fn clear(task: &Task) {
-    remove_folder(task.folder.changes());
 }
 
 /// An overlay leaves folders that even their owner may not read.

@@ -195,9 +195,6 @@ impl Supervisor {
 
     fn end(&mut self) {
         let _ = std::fs::remove_file(self.layout.socket());
-        if self.in_memory && self.machine.as_root {
-            let _ = nix::mount::umount2(&self.layout.memory(), nix::mount::MntFlags::MNT_DETACH);
-        }
         let _ = std::fs::remove_dir(self.layout.memory());
         let _ = std::fs::remove_dir(&self.root);
         remove_folder(&self.layout.temporary());

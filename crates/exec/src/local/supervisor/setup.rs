@@ -78,7 +78,7 @@ impl Supervisor {
             Changes::Memory => true,
             Changes::Auto => attempt.tasks.len() > MOST_TASKS_ON_DISK,
         };
-        prepare_places(layout, in_memory && machine.as_root && level > Level::Plain)?;
+        prepare_places(layout)?;
         let (tasks, peers) = assign_ports(layout, &attempt, in_memory)?;
         let environment = Shared::new(&attempt, peers);
         share(layout, &attempt, &environment)?;
@@ -280,7 +280,7 @@ fn assign_ports(
 }
 
 /// Makes the folders that all tasks use.
-fn prepare_places(layout: &Layout, mount_memory: bool) -> Result<(), String> {
+fn prepare_places(layout: &Layout) -> Result<(), String> {
     for path in [
         layout.root(),
         layout.memory(),
@@ -294,17 +294,6 @@ fn prepare_places(layout: &Layout, mount_memory: bool) -> Result<(), String> {
             }
             _ => {}
         }
-    }
-    if mount_memory {
-        let memory = layout.memory();
-        mount(
-            Some("tmpfs"),
-            &memory,
-            Some("tmpfs"),
-            MsFlags::empty(),
-            Some("mode=755"),
-        )
-        .map_err(|error| format!("cannot mount memory at {}: {error}", memory.display()))?;
     }
     Ok(())
 }
