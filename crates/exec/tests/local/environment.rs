@@ -5,7 +5,7 @@ use std::process::Command;
 
 use pinnace_core::plan::{Action, Event as When, OnFailure, Step};
 use pinnace_exec::log::Stream;
-use pinnace_exec::{Level, TaskId};
+use pinnace_exec::{ExitReport, Level, TaskId};
 
 use crate::support::{Run, hook, role, worker};
 
@@ -73,7 +73,7 @@ fn peers_talk_over_their_ports() {
         index: 0,
     };
     assert!(
-        reports.iter().all(|report| report.succeeded()),
+        reports.iter().all(ExitReport::succeeded),
         "{}",
         run.log_of(&client, Stream::Stderr)
     );
@@ -119,7 +119,7 @@ fn a_repository_is_cloned() {
         );
         worker.before = vec![clone(&address, directory)];
         let mut run = Run::of(worker);
-        let report = run.to_end();
+        let report = run.run_to_end();
         if directory.is_none() && report.level < Level::Overlay {
             eprintln!("SKIPPED: no overlay here");
             continue;
@@ -130,7 +130,7 @@ fn a_repository_is_cloned() {
     let mut worker = role(&["true"]);
     worker.before = vec![clone("file:///nowhere", Some("/usr"))];
     let mut run = Run::of(worker);
-    assert_ne!(run.to_end().exit_code, 0);
+    assert_ne!(run.run_to_end().exit_code, 0);
     assert!(run.runtime().iter().any(|line| line.contains("not empty")));
 }
 
@@ -150,7 +150,7 @@ fn what_is_not_installed_is_named() {
             .environment
             .insert("PATH".to_owned(), "/bin:/usr/bin".to_owned());
     });
-    let report = run.to_end();
+    let report = run.run_to_end();
     if report.exit_code == 0 {
         eprintln!("SKIPPED: TensorBoard is installed");
         return;
@@ -190,10 +190,7 @@ fn tasks_log_in_to_each_other() {
         assert!(reports.iter().all(|report| !report.succeeded()));
         return;
     }
-    assert!(
-        reports.iter().all(|report| report.succeeded()),
-        "{runtime:?}"
-    );
+    assert!(reports.iter().all(ExitReport::succeeded), "{runtime:?}");
     assert!(
         run.log_of(&worker(0), Stream::Stdout)
             .starts_with("reached")

@@ -15,7 +15,7 @@ const LEVELS: [Level; 3] = [Level::Plain, Level::ReadOnly, Level::Overlay];
 fn a_command_runs_and_its_output_is_kept() {
     for level in LEVELS {
         let mut run = Run::of(role(&["echo out", "echo err >&2", "pwd"])).level(level);
-        let report = run.to_end();
+        let report = run.run_to_end();
         assert_eq!(
             report.exit_code,
             0,
@@ -57,7 +57,7 @@ fn exit_codes_and_signals_are_told() {
         ("kill -INT $$", 130, Some(2)),
     ] {
         for level in [Level::Plain, Level::Overlay] {
-            let report = Run::of(role(&[command])).level(level).to_end();
+            let report = Run::of(role(&[command])).level(level).run_to_end();
             assert_eq!(
                 (report.exit_code, report.signal),
                 (code, signal),
@@ -90,7 +90,7 @@ fn hooks_surround_the_command_and_speak_in_the_runtime_log() {
             let mut run = Run::of(role.clone())
                 .level(level)
                 .with(|attempt| attempt.settings.shell = Some(shell));
-            let report = run.to_end();
+            let report = run.run_to_end();
             assert_eq!(report.exit_code, 0, "{report:#?} {:?}", run.runtime());
             assert_eq!(
                 run.runtime(),
@@ -140,7 +140,7 @@ fn a_failing_start_hook_keeps_the_command_from_starting() {
     )];
     role.after = vec![hook("report", When::Failure, &["echo failed with $A"])];
     let mut run = Run::of(role.clone());
-    let report = run.to_end();
+    let report = run.run_to_end();
     assert_eq!(report.exit_code, 1);
     let name = "setup".to_owned();
     assert_eq!(report.failed_in, Some(PhaseName::Before { step: 0, name }));
@@ -152,7 +152,7 @@ fn a_failing_start_hook_keeps_the_command_from_starting() {
 
     role.before = vec![ignored(role.before.remove(0))];
     let mut run = Run::of(role);
-    assert_eq!(run.to_end().exit_code, 0);
+    assert_eq!(run.run_to_end().exit_code, 0);
     assert_eq!(run.log(Stream::Stdout), "command\n");
 }
 
@@ -161,7 +161,7 @@ fn a_start_hook_that_leaves_the_shell_is_a_failure() {
     let mut role = role(&["echo command"]);
     role.before = vec![hook("setup", When::Start, &["exit 0"])];
     let mut run = Run::of(role);
-    assert_eq!(run.to_end().exit_code, 1);
+    assert_eq!(run.run_to_end().exit_code, 1);
     assert_eq!(run.log(Stream::Stdout), "");
 }
 
@@ -173,7 +173,7 @@ fn a_failing_success_hook_fails_the_task_unless_ignored() {
         hook("mail", When::Success, &["echo mail"]),
     ];
     let mut run = Run::of(role.clone());
-    let report = run.to_end();
+    let report = run.run_to_end();
     assert_eq!(report.exit_code, 5);
     assert!(matches!(
         report.failed_in,
@@ -182,7 +182,7 @@ fn a_failing_success_hook_fails_the_task_unless_ignored() {
     assert_eq!(run.runtime().last().map(String::as_str), Some("mail"));
 
     role.after[0] = ignored(role.after[0].clone());
-    assert_eq!(Run::of(role).to_end().exit_code, 0);
+    assert_eq!(Run::of(role).run_to_end().exit_code, 0);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn exit_hooks_run_after_a_kill_and_after_the_command_replaced_its_shell() {
         role.before = vec![hook("setup", When::Start, &["export A='it'\\''s set'"])];
         role.after = vec![hook("report", When::Failure, &["echo \"$A\""])];
         let mut run = Run::of(role);
-        let report = run.to_end();
+        let report = run.run_to_end();
         assert_eq!(report.exit_code, code, "{command}");
         assert_eq!(run.runtime().last().map(String::as_str), Some("it's set"));
     }
@@ -211,7 +211,7 @@ fn nothing_survives_a_task() {
             "(setsid sh -c 'trap \"\" TERM HUP; : {mark}; while :; do sleep 1000; done' &) ; sleep 0.05"
         );
         let mut run = Run::of(role(&[&daemon, "echo done"])).level(level);
-        let report = run.to_end();
+        let report = run.run_to_end();
         assert_eq!(report.exit_code, 0, "{report:#?}");
         assert_eq!(run.log(Stream::Stdout), "done\n");
         assert!(!is_running(&mark), "{level:?}");
@@ -267,7 +267,7 @@ fn a_task_ends_when_its_time_is_over() {
     let mut role = role(&["sleep 1000"]);
     role.after = vec![hook("save", When::Failure, &["echo saved"])];
     let mut run = Run::of(role).with(|attempt| attempt.settings.time_limit_seconds = Some(1));
-    let report = run.to_end();
+    let report = run.run_to_end();
     assert!(report.timed_out && !report.stopped && !report.succeeded());
     assert_eq!(run.runtime().last().map(String::as_str), Some("saved"));
 }
@@ -275,16 +275,16 @@ fn a_task_ends_when_its_time_is_over() {
 #[test]
 fn an_unset_variable_is_a_failure_only_if_asked() {
     let command = ["echo -$NO_SUCH_VARIABLE-"];
-    assert_eq!(Run::of(role(&command)).to_end().exit_code, 0);
+    assert_eq!(Run::of(role(&command)).run_to_end().exit_code, 0);
     let mut strict = Run::of(role(&command)).with(|attempt| attempt.settings.nounset = true);
-    assert_ne!(strict.to_end().exit_code, 0);
+    assert_ne!(strict.run_to_end().exit_code, 0);
 }
 
 #[test]
 fn output_with_broken_characters_and_very_long_lines_survives() {
     let command = r"head -c 3000000 /dev/zero | tr '\0' x; printf '\303'; printf '\n\377\n'";
     let mut run = Run::of(role(&[command]));
-    assert_eq!(run.to_end().exit_code, 0);
+    assert_eq!(run.run_to_end().exit_code, 0);
     let path = local::Layout::new(&run.folder)
         .logs(&crate::support::worker(0))
         .join("stdout");

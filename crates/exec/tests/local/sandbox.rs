@@ -43,7 +43,7 @@ fn new_folders_and_lost_ones_stay_inside() {
         || Run::of(role(&commands)),
         |run| {
             let before = fs::read_dir("/usr/share").unwrap().count();
-            let report = run.to_end();
+            let report = run.run_to_end();
             if has(&report, Level::Overlay) {
                 assert_eq!(report.exit_code, 0, "{}", run.log(Stream::Stderr));
                 assert_eq!(run.log(Stream::Stdout), "data\n0\n");
@@ -138,7 +138,7 @@ fn storages_are_mounted_and_shared_memory_has_its_size() {
             })
         },
         |run| {
-            let report = run.to_end();
+            let report = run.run_to_end();
             if has(&report, Level::Overlay) {
                 assert_eq!(report.exit_code, 0, "{}", run.log(Stream::Stderr));
                 assert_eq!(run.log(Stream::Stdout), "content\n8192\n");
@@ -161,7 +161,7 @@ fn a_read_only_view_lets_only_own_folders_be_written() {
             .level(Level::ReadOnly)
         },
         |run| {
-            let report = run.to_end();
+            let report = run.run_to_end();
             if has(&report, Level::ReadOnly) {
                 assert_eq!(
                     run.log(Stream::Stdout),
@@ -179,7 +179,7 @@ fn a_task_above_its_memory_is_killed_and_the_cause_is_told() {
     let mut worker =
         role(&["head -c 200000000 /dev/zero | tail -n 1 >/dev/null; echo not reached"]);
     worker.resources.memory_mb = 64;
-    let report = Run::of(worker).to_end();
+    let report = Run::of(worker).run_to_end();
     if report
         .not_enforced
         .iter()
@@ -201,7 +201,7 @@ fn limits_of_cpu_are_set_and_the_groups_are_gone_afterwards() {
     worker.resources.cpu = 1;
     worker.resources.memory_mb = 512;
     let mut run = Run::of(worker);
-    let report = run.to_end();
+    let report = run.run_to_end();
     assert_eq!(report.exit_code, 0);
     let groups = run.log(Stream::Stdout);
     if report.not_enforced.iter().any(|text| text.contains("cpu")) {
@@ -227,7 +227,7 @@ fn a_storage_that_is_not_there_fails_the_task_and_does_not_open_the_sandbox() {
         storage: "nfs".into(),
         target: "/mnt/data".into(),
     });
-    let unknown = Run::of(worker.clone()).to_end();
+    let unknown = Run::of(worker.clone()).run_to_end();
     assert!(
         unknown
             .start_failure
@@ -239,7 +239,7 @@ fn a_storage_that_is_not_there_fails_the_task_and_does_not_open_the_sandbox() {
             let nowhere = PathBuf::from("/nonexistent");
             attempt.settings.storages.insert("nfs".to_owned(), nowhere);
         })
-        .to_end();
+        .run_to_end();
     assert!(missing.start_failure.unwrap().contains("/nonexistent"));
     assert_eq!(missing.exit_code, 126);
 }
@@ -254,7 +254,7 @@ fn changes_may_be_kept_in_memory() {
             .with(|attempt| attempt.settings.changes = pinnace_exec::Changes::Memory)
         },
         |run| {
-            let report = run.to_end();
+            let report = run.run_to_end();
             if has(&report, Level::Overlay) {
                 assert_eq!(
                     run.log(Stream::Stdout),

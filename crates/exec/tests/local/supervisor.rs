@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use pinnace_exec::local::{self, Adoption, Identity};
 use pinnace_exec::log::Stream;
-use pinnace_exec::{Happening, Level, Secrets, TaskId};
+use pinnace_exec::{ExitReport, Happening, Level, Secrets, TaskId};
 
 use crate::support::{Run, as_ordinary_user, eventually, launcher, role, worker};
 
@@ -158,7 +158,7 @@ fn two_hundred_tasks_run_at_once_with_ports_of_their_own() {
     });
     fs::write(&go, "").unwrap();
     let reports = run.finish();
-    assert!(reports.iter().all(|report| report.succeeded()));
+    assert!(reports.iter().all(ExitReport::succeeded));
     assert_eq!(reports.len(), 200);
     let ports: Vec<String> = tasks
         .iter()
@@ -254,5 +254,5 @@ fn a_failed_task_is_kept_and_can_be_entered() {
     }
     let mut fine = Run::of(role(&["true"]))
         .with(|attempt| attempt.settings.keep_on_failure_minutes = Some(30));
-    assert!(fine.to_end().succeeded());
+    assert!(fine.run_to_end().succeeded());
 }

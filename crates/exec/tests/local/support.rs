@@ -14,7 +14,7 @@ use pinnace_exec::log::Stream;
 use pinnace_exec::{Attempt, Event, ExitReport, Happening, Level, PhaseName, Secrets, TaskId};
 
 /// Nothing here takes longer, on however busy a machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 pub(crate) fn role(command: &[&str]) -> Role {
     Role {
@@ -98,7 +98,7 @@ pub(crate) fn launcher() -> Launcher {
 
 /// An attempt in a folder of its own.
 pub(crate) struct Run {
-    _home: tempfile::TempDir,
+    home_folder: tempfile::TempDir,
     pub(crate) folder: PathBuf,
     pub(crate) attempt: Attempt,
     pub(crate) secrets: Vec<(SecretName, String)>,
@@ -139,7 +139,7 @@ impl Run {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("attempt");
         Self {
-            _home: home,
+            home_folder: home,
             folder,
             attempt: Attempt::whole("job-1", 0, "ann", plan(roles)),
             secrets: Vec::new(),
@@ -168,7 +168,7 @@ impl Run {
     }
 
     pub(crate) fn home(&self) -> &Path {
-        self._home.path()
+        self.home_folder.path()
     }
 
     pub(crate) fn start(&mut self) {
@@ -233,7 +233,7 @@ impl Run {
     }
 
     /// Runs to the end; the report of the only task.
-    pub(crate) fn to_end(&mut self) -> ExitReport {
+    pub(crate) fn run_to_end(&mut self) -> ExitReport {
         self.start();
         let mut reports = self.finish();
         assert_eq!(reports.len(), 1);
