@@ -14,7 +14,6 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sched::CloneFlags;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -26,7 +25,7 @@ use super::script::{self, Making};
 use crate::contract::Level;
 use crate::sandbox::View;
 use crate::sandbox::cgroup::TaskGroup;
-use crate::sys::{self, Side};
+use crate::sys;
 
 /// What the supervisor tells the first process: one byte, for [`Order::Hooks`] a second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,19 +255,13 @@ impl Init<'_> {
             .write_all(text.as_bytes())
             .and_then(|()| memory.seek(SeekFrom::Start(0)))
             .map_err(|error| format!("cannot keep the script in memory: {error}"))?;
-        match sys::fork_into(CloneFlags::empty()) {
-            Ok(Side::Parent(pid)) => Ok(pid),
-            Ok(Side::Child) => {
-                let error = self.become_shell(&memory, exports, is_last);
-                // Our standard error is already that of the task.
-                let _ = nix::unistd::write(
-                    std::io::stderr().as_fd(),
-                    format!("pinnace: {error}\n").as_bytes(),
-                );
-                sys::leave(126)
-            }
-            Err(error) => Err(format!("cannot start a process: {error}")),
-        }
+        let spawned = sys::spawn_sharing(&|| {
+            let error = self.become_shell(&memory, exports, is_last);
+            // Our standard error is already that of the task.
+            let text = format!("pinnace: {error}\n");
+            let _ = nix::unistd::write(std::io::stderr().as_fd(), text.as_bytes());
+        });
+        spawned.map_err(|error| format!("cannot start a process: {error}"))
     }
 
     /// In the new process. Returns only if it fails.
