@@ -256,3 +256,46 @@ fn a_failed_task_is_kept_and_can_be_entered() {
         .with(|attempt| attempt.settings.keep_on_failure_minutes = Some(30));
     assert!(fine.run_to_end().succeeded());
 }
+
+#[test]
+fn a_supervisor_killed_at_any_moment_leaves_nothing() {
+    for (round, started) in [0, 1, 3, 8, 15, 20].into_iter().enumerate() {
+        let mark = format!("any.{}.{round}", std::process::id());
+        let mut role = role(&[&format!("sh -c ': {mark}; sleep 1000'")]);
+        role.instances = 20;
+        role.resources.memory_mb = 256;
+        let mut run = Run::of(role);
+        run.start();
+        let count = |run: &Run| {
+            let events = run.events();
+            events
+                .iter()
+                .filter(|event| matches!(event.what, Happening::Started { .. }))
+                .count()
+        };
+        eventually("some have started", || count(&run) >= started);
+        let identity = supervisor(&run);
+        kill(Pid::from_raw(identity.pid), Signal::SIGKILL).unwrap();
+        eventually("death", || !identity.is_alive());
+        match local::adopt(&run.folder).unwrap() {
+            Adoption::Over { reports, lost } => assert!(reports.is_empty() && lost.len() == 20),
+            other => panic!("{other:?}"),
+        }
+        assert!(!crate::life::is_running(&mark), "round {round}");
+        let again =
+            local::launch(&launcher(), &run.folder, &run.attempt, &Secrets::default()).unwrap();
+        assert!(!again.is_new());
+        let groups = std::process::Command::new("find")
+            .args([
+                "/sys/fs/cgroup",
+                "-maxdepth",
+                "5",
+                "-name",
+                &group_name(&run),
+            ])
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&groups.stdout), "", "round {round}");
+        run.forget();
+    }
+}
