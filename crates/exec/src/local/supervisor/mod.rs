@@ -2,12 +2,14 @@
 
 mod life;
 mod output;
+mod report;
 pub(crate) mod request;
 mod setup;
 mod sockets;
+mod start;
 mod task;
 
-pub(crate) use life::remove_folder;
+pub(crate) use report::remove_folder;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};

@@ -1,0 +1,134 @@
+//! How a task's life ends: its report, and the clearing of its place.
+
+use std::fs;
+use std::path::Path;
+
+use pinnace_core::plan::Role;
+
+use super::Supervisor;
+use super::start::limits;
+use super::task::{Reason, State};
+use crate::contract::{ExitReport, Happening, Level, PhaseName};
+use crate::runner::init::Ending;
+use crate::sandbox::cgroup::AttemptGroup;
+
+impl Supervisor {
+    /// Writes the report and clears the task's place.
+    pub(super) fn conclude(&mut self, index: usize) {
+        let Some(task) = self.tasks.get_mut(index) else {
+            return;
+        };
+        if super::is_over(task.state) {
+            return;
+        }
+        task.output.drain(&mut self.buffer);
+        task.turn_to(None, None);
+        task.state = State::Ended;
+        task.marks = None;
+        task.channel = None;
+        task.held_ports.clear();
+        self.running = self.running.saturating_sub(1);
+        let out_of_memory = task.group.out_of_memory();
+        let peak_memory = task.group.peak_memory();
+        task.group.remove();
+        if !self.in_memory && task.level > Level::Plain {
+            remove_folder(task.folder.changes());
+        }
+        let mut not_enforced = self.not_enforced.clone();
+        if let Some(role) = self.attempt.plan.roles.get(&task.spec.id.role) {
+            let can_limit = self
+                .group
+                .as_ref()
+                .map_or((false, false), AttemptGroup::can_limit);
+            not_enforced.extend(unlimited(role, self.capacity, can_limit, task.level));
+        }
+        not_enforced.extend(task.output.failures());
+        let (mut exit_code, mut signal) = match task.ending {
+            Some(Ending::Signal(number)) => (128 + number, Some(number)),
+            Some(Ending::Code(code)) => (code, None),
+            None => (126, None),
+        };
+        let mut failed_in = task.failed_in.take();
+        if exit_code == 0
+            && let Some((phase, code)) = task.hook_failure.take()
+        {
+            exit_code = code;
+            signal = None;
+            failed_in = Some(phase);
+        }
+        if task.start_failure.is_some() {
+            failed_in = Some(PhaseName::Sandbox);
+        }
+        self.journal.add(Happening::Exited {
+            report: Box::new(ExitReport {
+                task: task.spec.id.clone(),
+                attempt: task.spec.attempt,
+                exit_code,
+                signal,
+                out_of_memory,
+                timed_out: task.reason == Some(Reason::TimedOut),
+                stopped: task.reason == Some(Reason::Stopped),
+                killed: task.killed,
+                failed_in,
+                start_failure: task
+                    .start_failure
+                    .take()
+                    .map(|text| self.stencil.clean(&text)),
+                phases: std::mem::take(&mut task.phases),
+                level: task.level,
+                not_enforced,
+                logs: task.folder.path().to_owned(),
+                peak_memory,
+                cpu_micros: task.cpu_micros,
+            }),
+        });
+    }
+}
+
+/// An overlay leaves folders that even their owner may not read.
+pub(crate) fn remove_folder(path: &Path) {
+    if fs::remove_dir_all(path).is_ok() || !path.exists() {
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut open = vec![path.to_owned()];
+    while let Some(folder) = open.pop() {
+        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push(entry.path());
+            }
+        }
+    }
+    let _ = fs::remove_dir_all(path);
+}
+
+/// What a role asks for that this machine does not enforce.
+fn unlimited(
+    role: &Role,
+    capacity: (u32, u64),
+    (memory, cpu): (bool, bool),
+    level: Level,
+) -> Vec<String> {
+    let limits = limits(role, capacity);
+    let mut list = Vec::new();
+    if limits.memory_bytes.is_some() && !memory {
+        list.push(
+            "memory is not limited for the task as a whole, only for each of its processes"
+                .to_owned(),
+        );
+    }
+    if limits.cpus.is_some() && !cpu {
+        list.push("cpu time is not limited".to_owned());
+    }
+    if level == Level::Plain {
+        list.push("the task can see and change the files of this machine".to_owned());
+        if role.resources.shm_mb > 0 {
+            list.push("`/dev/shm` is that of the machine".to_owned());
+        }
+        if !role.mounts.is_empty() {
+            list.push("storages are not mounted".to_owned());
+        }
+    }
+    list
+}

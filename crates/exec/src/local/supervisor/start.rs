@@ -1,0 +1,326 @@
+//! How a task comes to life: folders, limits, pipes, and a first process in its sandbox.
+
+use std::fs;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
+use nix::unistd::pipe2;
+use pinnace_core::plan::{Action, Role};
+use pinnace_core::text::{Piece, Text};
+
+use super::output::Source;
+use super::task::{State, Task};
+use super::{Supervisor, Timer, Token};
+use crate::contract::{Happening, Level, PhaseName, Secrets};
+use crate::environment::Folders;
+use crate::local::layout::task_name;
+use crate::runner::init::{HookStreams, Init, Streams};
+use crate::runner::script::Making;
+use crate::sandbox::cgroup::{Limits, TaskGroup};
+use crate::sandbox::{self, Bind, View};
+use crate::sys::{self, Side};
+
+impl Supervisor {
+    /// Starts a task; if that fails, it ends with a report that says why.
+    pub(super) fn start(&mut self, index: usize) {
+        let Some(task) = self.tasks.get(index) else {
+            return;
+        };
+        if task.state != State::Queued {
+            return;
+        }
+        if let Err(error) = self.try_start(index) {
+            let Some(task) = self.tasks.get_mut(index) else {
+                return;
+            };
+            task.start_failure = Some(error);
+            self.conclude(index);
+        }
+    }
+
+    fn try_start(&mut self, index: usize) -> Result<(), String> {
+        let level = self.level;
+        let as_root = self.machine.as_root;
+        let Some(task) = self.tasks.get_mut(index) else {
+            return Ok(());
+        };
+        let role = self
+            .attempt
+            .plan
+            .roles
+            .get(&task.spec.id.role)
+            .ok_or_else(|| format!("the plan has no role `{}`", task.spec.id.role))?;
+        task.level = level;
+        task.turn_to(Some(PhaseName::Sandbox), None);
+        make_folders(task)?;
+        let binds = binds(
+            role,
+            &self.secrets,
+            &self.attempt.settings.storages,
+            &task.folder.work(),
+            &self.layout.shared(),
+        )?;
+        let limits = limits(role, self.capacity);
+        task.group = match &self.group {
+            Some(group) => group
+                .task(&task_name(&task.spec.id), limits)
+                .map_err(|error| format!("cannot make the control group: {error}"))?,
+            None => TaskGroup::default(),
+        };
+        let needs_hook_streams = !role.before.is_empty() || !role.after.is_empty();
+        let (stdout, stdout_far) = pipe()?;
+        let (stderr, stderr_far) = pipe()?;
+        let (runtime, phases) = if needs_hook_streams {
+            (Some(pipe()?), Some(pipe()?))
+        } else {
+            (None, None)
+        };
+        let (channel, channel_far) = socketpair(
+            AddressFamily::Unix,
+            SockType::SeqPacket,
+            None,
+            SockFlag::SOCK_CLOEXEC,
+        )
+        .map_err(|error| format!("cannot make a channel: {error}"))?;
+        let work = task.folder.work();
+        let memory = self.layout.memory();
+        let (temporary, code) = match level {
+            Level::Overlay => (PathBuf::from("/tmp"), PathBuf::from("/usr/local/pai/code")),
+            Level::ReadOnly => (PathBuf::from("/tmp"), work.join("code")),
+            Level::Plain => (self.layout.temporary(), work.join("code")),
+        };
+        let ports = self
+            .environment
+            .peers()
+            .iter()
+            .find(|peer| peer.role == task.spec.id.role && peer.index == task.spec.id.index)
+            .map(|peer| peer.ports.clone())
+            .unwrap_or_default();
+        let own = self.environment.of_task(
+            &self.attempt,
+            &task.spec,
+            &ports,
+            Folders {
+                work: &work,
+                task: &temporary.join(".pinnace"),
+                shared: &self.layout.shared(),
+                temporary: &temporary,
+                code: &code,
+            },
+        );
+        let waits_for_orders =
+            !role.after.is_empty() || self.attempt.settings.keep_on_failure_minutes.is_some();
+        // From here on the ports are the task's.
+        task.held_ports.clear();
+        let (runtime, runtime_far) = runtime.unzip();
+        let (phases, phases_far) = phases.unzip();
+        let side = sys::fork_into(sandbox::namespaces(level, as_root))
+            .map_err(|error| format!("cannot start a process: {error}"));
+        let side = match side {
+            Err(_) if level > Level::Plain => {
+                // The kernel refuses namespaces altogether.
+                let error = side.err().unwrap_or_default();
+                return self.step_down(index, &error);
+            }
+            side => side?,
+        };
+        match side {
+            Side::Child => Init {
+                view: View {
+                    machine: &self.machine,
+                    level,
+                    folder: &task.folder,
+                    root: &self.root,
+                    memory: self.in_memory.then_some(&*memory),
+                    hidden: &self.hidden,
+                    binds,
+                    shm_mb: role.resources.shm_mb,
+                    pai_folder: speaks_of_pai_folder(role),
+                },
+                making: Making {
+                    role,
+                    secrets: &self.secrets,
+                    shell: self.shell.0,
+                    nounset: self.attempt.settings.nounset,
+                },
+                shell_path: self.shell.1,
+                environment: [self.environment.of_role(&task.spec.id.role), &own],
+                work: &work,
+                group: &task.group,
+                data_limit: data_limit(
+                    limits,
+                    self.group.as_ref().map(|group| group.can_limit().0),
+                ),
+                open_files: self.open_files,
+                channel: channel_far,
+                streams: Streams {
+                    stdout: stdout_far,
+                    stderr: stderr_far,
+                    hooks: runtime_far
+                        .zip(phases_far)
+                        .map(|(runtime, phases)| HookStreams { runtime, phases }),
+                },
+                lock: self.lock.as_raw_fd(),
+                waits_for_orders,
+            }
+            .live(),
+            Side::Parent(pid) => {
+                task.pid = Some(pid);
+                task.state = State::Preparing;
+                task.group.close_doors();
+                task.output.connect(Source::Stdout, stdout, &self.stencil);
+                task.output.connect(Source::Stderr, stderr, &self.stencil);
+                if let Some(runtime) = runtime {
+                    task.output.connect(Source::Runtime, runtime, &self.stencil);
+                }
+                task.channel = Some(channel);
+                task.marks = phases;
+                self.by_pid.insert(pid, index);
+                self.journal.add(Happening::Started {
+                    task: task.spec.id.clone(),
+                    pid: pid.as_raw(),
+                    ports,
+                    level,
+                });
+                self.watch_all(index);
+                if let Some(seconds) = self.attempt.settings.time_limit_seconds {
+                    self.set_timer(index, Duration::from_secs(seconds), Timer::TimeLimit);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn watch_all(&self, index: usize) {
+        let (Some(task), Ok(number)) = (self.tasks.get(index), u32::try_from(index)) else {
+            return;
+        };
+        for source in [Source::Stdout, Source::Stderr, Source::Runtime] {
+            if let Some(fd) = task.output.descriptor(source) {
+                self.watch(fd, Token::Output(number, source));
+            }
+        }
+        if let Some(fd) = &task.channel {
+            self.watch(fd.as_fd(), Token::Channel(number));
+        }
+        if let Some(fd) = &task.marks {
+            self.watch(fd.as_fd(), Token::Marks(number));
+        }
+    }
+
+    /// The sandbox could not be made: this task and all that follow use the next lower level.
+    pub(super) fn step_down(&mut self, index: usize, error: &str) -> Result<(), String> {
+        let Some(task) = self.tasks.get_mut(index) else {
+            return Ok(());
+        };
+        if task.level <= self.level {
+            let lower = match task.level {
+                Level::Overlay => Level::ReadOnly,
+                Level::ReadOnly | Level::Plain => Level::Plain,
+            };
+            self.not_enforced
+                .push(format!("sandbox: {} ({error})", lower.words()));
+            self.level = lower;
+        }
+        task.state = State::Queued;
+        task.pid = None;
+        self.try_start(index)
+    }
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), String> {
+    let (near, far) =
+        pipe2(OFlag::O_CLOEXEC).map_err(|error| format!("cannot make a pipe: {error}"))?;
+    // Only our end: a task that finds its output full shall wait, not fail.
+    fcntl(&near, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))
+        .map_err(|error| format!("cannot make a pipe: {error}"))?;
+    Ok((near, far))
+}
+
+fn make_folders(task: &Task) -> Result<(), String> {
+    let make = |path: &Path, mode: u32| match fs::DirBuilder::new().mode(mode).create(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(format!("cannot make {}: {error}", path.display())),
+    };
+    let folder = &task.folder;
+    make(folder.path(), 0o700)?;
+    make(&folder.work(), 0o755)
+}
+
+/// What a task sees besides the machine's files. A storage that is not there fails the task: to go on without
+/// it, or without a sandbox, would be worse.
+fn binds(
+    role: &Role,
+    secrets: &Secrets,
+    storages: &indexmap::IndexMap<String, PathBuf>,
+    work: &Path,
+    shared: &Path,
+) -> Result<Vec<Bind>, String> {
+    let bind = |from: &Path, to: &Path, read_only| Bind {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        read_only,
+    };
+    let mut binds = vec![bind(work, work, false), bind(shared, shared, true)];
+    for mount in &role.mounts {
+        let plain = |text: &Text| text.render(|name| secrets.get(name).to_owned());
+        let (name, target) = (plain(&mount.storage), plain(&mount.target));
+        let from = storages
+            .get(&name)
+            .ok_or_else(|| format!("no folder is known for the storage `{name}`"))?;
+        if !from.is_dir() {
+            return Err(format!(
+                "the storage `{name}` is not a folder: {}",
+                from.display()
+            ));
+        }
+        if !target.starts_with('/') {
+            return Err(format!(
+                "the mount point `{target}` of the storage `{name}` is not an absolute path"
+            ));
+        }
+        binds.push(bind(from, Path::new(&target), false));
+    }
+    Ok(binds)
+}
+
+fn speaks_of_pai_folder(role: &Role) -> bool {
+    let speaks = |text: &Text| {
+        text.pieces()
+            .iter()
+            .any(|piece| matches!(piece, Piece::Literal(text) if text.contains("/usr/local/pai")))
+    };
+    role.command.iter().any(speaks)
+        || role.env.values().any(speaks)
+        || role
+            .before
+            .iter()
+            .chain(&role.after)
+            .any(|step| match &step.action {
+                Action::Shell { commands } => commands.iter().any(speaks),
+                _ => true,
+            })
+}
+
+/// Limits that can bite on this machine.
+pub(super) fn limits(role: &Role, (cpu, memory_mb): (u32, u64)) -> Limits {
+    let resources = &role.resources;
+    Limits {
+        memory_bytes: (resources.memory_mb > 0 && resources.memory_mb < memory_mb)
+            .then(|| resources.memory_mb.saturating_mul(1 << 20)),
+        cpus: (resources.cpu > 0 && resources.cpu < cpu).then_some(resources.cpu),
+    }
+}
+
+/// Where no group bounds memory, each process is bounded by itself.
+fn data_limit(limits: Limits, groups_limit_memory: Option<bool>) -> Option<u64> {
+    match groups_limit_memory {
+        Some(false) => limits.memory_bytes,
+        _ => None,
+    }
+}
