@@ -8,9 +8,11 @@
 //! | [`fidelity`] | which features of a source an engine honours |
 //! | [`environment`] | the variables that a task finds when it starts |
 //! | [`script`] | a task's script, for a shell |
+//! | [`exit`] | why a task ended, and what that says about trying again |
 //! | [`words`] | policies in words |
 
 pub mod environment;
+pub mod exit;
 pub mod fidelity;
 pub mod origin;
 pub mod plan;
