@@ -8,10 +8,14 @@
 //! | [`fidelity`] | which features of a source an engine honours |
 //! | [`environment`] | the variables that a task finds when it starts |
 //! | [`script`] | a task's script, for a shell |
+//! | [`exit`] | why a task ended, and what that says about trying again |
+//! | [`lifecycle`] | the life of a job: inputs in, effects out |
 //! | [`words`] | policies in words |
 
 pub mod environment;
+pub mod exit;
 pub mod fidelity;
+pub mod lifecycle;
 pub mod origin;
 pub mod plan;
 pub mod script;
