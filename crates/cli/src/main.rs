@@ -4,8 +4,13 @@ mod command;
 mod explain;
 mod files;
 mod glob;
+mod interrupt;
+mod live;
 mod marketplace;
+mod moment;
 mod reading;
+mod state;
+mod task;
 mod terminal;
 
 use std::process::ExitCode;
@@ -13,5 +18,11 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    // A supervisor forks, so it must come before anything that could start a thread.
+    if arguments.next().is_some_and(|word| word == "supervisor") {
+        let code = pinnace_exec::local::supervisor::main(arguments);
+        return ExitCode::from(u8::try_from(code).unwrap_or(3));
+    }
     command::Pinnace::parse().run().into()
 }

@@ -146,6 +146,11 @@ impl ReadArgs {
 }
 
 impl Reader {
+    /// Whose mistakes are copied.
+    pub(crate) fn compat(&self) -> Compat {
+        self.compat
+    }
+
     /// Reads a file. `keep` may say from its bytes that it is not wanted.
     pub(crate) fn read(
         &self,

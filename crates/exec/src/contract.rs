@@ -423,6 +423,13 @@ impl Secrets {
         self.values.get(name).map_or("", String::as_str)
     }
 
+    /// Names and values; a value must not be shown.
+    pub fn iter(&self) -> impl Iterator<Item = (&SecretName, &str)> {
+        self.values
+            .iter()
+            .map(|(name, value)| (name, value.as_str()))
+    }
+
     /// All values.
     pub fn values(&self) -> impl Iterator<Item = &str> {
         self.values.values().map(String::as_str)

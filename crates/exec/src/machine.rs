@@ -50,7 +50,7 @@ pub fn capacity() -> Capacity {
 }
 
 /// Cores, and memory in MiB.
-pub(crate) fn cores_and_memory() -> (u32, u64) {
+pub fn cores_and_memory() -> (u32, u64) {
     let cpu = std::thread::available_parallelism().map_or(1, usize::from);
     let memory = std::fs::read_to_string("/proc/meminfo")
         .ok()

@@ -7,7 +7,7 @@ use pinnace_core::plan::Plan;
 use crate::diagnostic::{Allowed, Diagnostic, Diagnostics, Levels, codes};
 use crate::library::Library;
 use crate::openpai;
-use crate::secrets::Redactor;
+use crate::secrets::{Redactor, SecretValues};
 use crate::setting::{self, Setting};
 use crate::source::{Source, Sources, Span};
 use crate::yaml::{self, Limits, Node};
@@ -88,6 +88,8 @@ pub struct Job {
     pub origins: Origins,
     /// What becomes of every key of the file.
     pub fidelity: Vec<Account>,
+    /// The values of its secrets; the plan has their names only.
+    pub secrets: SecretValues,
 }
 
 /// All that can be said about a file.

@@ -2,22 +2,32 @@
 
 mod check;
 mod completions;
+mod control;
+mod engines;
 mod explain;
+mod logs;
 mod man;
+mod prune;
+mod ps;
+mod rm;
+mod run;
 mod schema;
+mod show;
+mod stop;
+mod wait;
 
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::terminal::{self, Color};
 
-/// Reads ML job files, shows every problem in them, and explains what they would do.
+/// Runs ML jobs anywhere: reads the job file you already have, explains it, runs it.
 ///
-/// Pinnace reads the job file that you already have, unchanged: OpenPAI jobs of protocol version 2
-/// today. `pinnace check` finds every problem in it, each with line, column and fix; `pinnace explain`
-/// shows what would run, and where every value comes from.
+/// Pinnace reads job files unchanged: OpenPAI jobs of protocol version 2 today. `pinnace check` finds
+/// every problem in one, each with line, column and fix; `pinnace explain` shows what would run, and
+/// where every value comes from; `pinnace run` runs it here, without a daemon or a container engine.
 #[derive(Debug, Parser)]
 #[command(
     name = "pinnace",
@@ -27,8 +37,10 @@ use crate::terminal::{self, Color};
 Examples:
   pinnace check job.yaml                    every problem in a job file
   pinnace explain job.yaml                  what it would do, and where each value comes from
-  pinnace explain job.yaml -p batch=28      the same with another value for a parameter
   pinnace explain P0201                     what a problem's code means
+  pinnace run job.yaml                      run it here and now
+  pinnace run job.yaml -p batch=28 -d       with another value for a parameter, in the background
+  pinnace ps                                what runs, and what ran
 
 `pinnace help COMMAND` tells more about a command."
 )]
@@ -45,6 +57,17 @@ pub(crate) struct Pinnace {
 enum Command {
     Check(check::Check),
     Explain(explain::Explain),
+    Run(run::Run),
+    Ps(ps::Ps),
+    Show(show::Show),
+    Logs(logs::Logs),
+    Wait(wait::Wait),
+    Stop(stop::Stop),
+    Rm(rm::Rm),
+    Prune(prune::Prune),
+    Engines(engines::Engines),
+    #[command(hide = true)]
+    Control(control::Control),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -57,6 +80,16 @@ impl Pinnace {
         match self.command {
             Command::Check(check) => check.run(color),
             Command::Explain(explain) => explain.run(color),
+            Command::Run(run) => run.run(color),
+            Command::Ps(ps) => ps.run(color),
+            Command::Show(show) => show.run(color),
+            Command::Logs(logs) => logs.run(color),
+            Command::Wait(wait) => wait.run(color),
+            Command::Stop(stop) => stop.run(color),
+            Command::Rm(rm) => rm.run(color),
+            Command::Prune(prune) => prune.run(color),
+            Command::Engines(engines) => engines.run(),
+            Command::Control(control) => control.run(),
             Command::Schema(schema) => schema.run(),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),
@@ -69,10 +102,16 @@ impl Pinnace {
 pub(crate) enum Exit {
     /// All is well; there may be warnings.
     Clean,
-    /// There are problems in the files.
+    /// There are problems in the files, or the job failed.
     Problems,
     /// The command was not used right, or a file cannot be read.
     Usage,
+    /// The engine or the state directory failed.
+    Engine,
+    /// The user ended it.
+    Interrupted,
+    /// The exit code of a task.
+    Code(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -81,21 +120,46 @@ impl From<Exit> for ExitCode {
             Exit::Clean => 0,
             Exit::Problems => 1,
             Exit::Usage => 2,
+            Exit::Engine => 3,
+            Exit::Interrupted => 130,
+            Exit::Code(code) => code,
         })
     }
 }
 
+/// How results are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
 /// Says what is wrong with the use of the command.
 fn usage(color: Color, messages: &[String]) -> Exit {
+    for message in messages {
+        complain(color, message);
+    }
+    Exit::Usage
+}
+
+/// Says what is wrong.
+pub(crate) fn complain(color: Color, message: &str) {
     let style = if color.on(&std::io::stderr()) {
         Style::new().bold().fg_color(Some(AnsiColor::Red.into()))
     } else {
         Style::new()
     };
-    for message in messages {
-        terminal::talk(&format!("{style}error:{style:#} {message}\n"));
-    }
-    Exit::Usage
+    terminal::talk(&format!("{style}error:{style:#} {message}\n"));
+}
+
+/// Writes JSON for programs.
+fn print_json(value: &impl serde::Serialize) {
+    // Everything that is shown is made of structs, lists and maps with text keys, and can always be written.
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    terminal::print(&format!("{text}\n"));
 }
 
 #[cfg(test)]

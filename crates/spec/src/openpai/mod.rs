@@ -17,6 +17,7 @@ pub mod read;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::job::{Compat, Dialect, Job, Request};
 use crate::library::Library;
+use crate::secrets::SecretValues;
 use crate::shape;
 use crate::source::Sources;
 use crate::yaml::{Comment, Node};
@@ -79,5 +80,6 @@ pub fn read_job(
         plan: lowered.plan,
         origins: lowered.origins,
         fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
+        secrets: SecretValues::of_document(root),
     })
 }

@@ -172,6 +172,42 @@ impl<'d> ClearSecrets<'d> {
     }
 }
 
+/// The values of a job's secrets, for whoever runs it. They have no other way out than to be taken apart.
+#[derive(Clone, Default)]
+pub struct SecretValues {
+    values: Vec<(SecretName, String)>,
+}
+
+impl std::fmt::Debug for SecretValues {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.values.iter().map(|(name, _)| name);
+        f.debug_list().entries(names).finish()
+    }
+}
+
+impl SecretValues {
+    /// All secrets of a document; one without a value is empty.
+    pub fn of_document(root: &Node<'_>) -> Self {
+        let secrets = ClearSecrets::of_document(root);
+        let value = |node: &Node<'_>| node.as_text().unwrap_or_default().to_owned();
+        let values = secrets
+            .iter()
+            .map(|(name, node)| (name.clone(), value(node)));
+        Self {
+            values: values.collect(),
+        }
+    }
+}
+
+impl IntoIterator for SecretValues {
+    type Item = (SecretName, String);
+    type IntoIter = std::vec::IntoIter<(SecretName, String)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.values.into_iter()
+    }
+}
+
 /// The name of a password that is written in an image's login instead of in `secrets`.
 pub fn implicit_name(prerequisite: &str) -> SecretName {
     SecretName(format!("{prerequisite}.auth.password"))

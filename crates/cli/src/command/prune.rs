@@ -1,0 +1,58 @@
+use clap::Args;
+use pinnace_control::control;
+
+use super::rm::remove_job;
+use super::{Exit, Format, print_json};
+use crate::moment::parse_span;
+use crate::state::{self, store_failed};
+use crate::terminal::{self, Color};
+
+/// Remove all jobs that ended some time ago, with their logs and work folders
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pinnace prune                     all jobs that have ended
+  pinnace prune --older-than 7d     those that ended more than a week ago")]
+pub(crate) struct Prune {
+    /// Only jobs that ended longer ago than this, such as `7d` or `12h`
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_span)]
+    older_than: u64,
+
+    /// How to show what was removed
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output_format: Format,
+}
+
+impl Prune {
+    pub(crate) fn run(self, color: Color) -> Exit {
+        self.prune(color).unwrap_or_else(|exit| exit)
+    }
+
+    fn prune(&self, color: Color) -> Result<Exit, Exit> {
+        let mut store = state::open(color)?;
+        let jobs = store
+            .list(false)
+            .map_err(|error| store_failed(color, &error))?;
+        let now = control::now();
+        let mut removed = Vec::new();
+        for job in jobs {
+            let is_old = job
+                .finished
+                .is_some_and(|end| now.since(end) / 1000 >= self.older_than);
+            if is_old && remove_job(&mut store, &job.id, color)? {
+                removed.push(job.id);
+            }
+        }
+        match self.output_format {
+            Format::Json => print_json(&removed),
+            Format::Text => {
+                for id in &removed {
+                    terminal::print(&format!("{id}\n"));
+                }
+                let count = pinnace_core::words::count(removed.len(), "job");
+                terminal::talk(&format!("removed {count}\n"));
+            }
+        }
+        Ok(Exit::Clean)
+    }
+}

@@ -1,0 +1,319 @@
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use indexmap::IndexMap;
+use pinnace_control::control::{Control, ControlError, hand_in};
+use pinnace_control::engine::LocalEngine;
+use pinnace_control::job::{Job, Options, Submission};
+use pinnace_control::store::Store;
+use pinnace_control::view::JobView;
+use pinnace_core::lifecycle::{Condition, Shown};
+use pinnace_exec::{Secrets, TaskId};
+use pinnace_spec::diagnostic::render;
+use pinnace_spec::job::Compat;
+
+use super::{Exit, Format, complain, print_json, usage};
+use crate::files::{self, Input, shown};
+use crate::interrupt::{Asked, Interrupts};
+use crate::live::plain::Plain;
+use crate::live::screen::Screen;
+use crate::live::{Show, Silent, verdict};
+use crate::moment::parse_span;
+use crate::reading::{ReadArgs, colour};
+use crate::state::{self, control_failed};
+use crate::task::TaskWord;
+use crate::terminal::{self, Color};
+
+/// How often the logs of tasks are looked at.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Run a job file here and now
+///
+/// All tasks run as processes of this machine, each with a copy-on-write view of its files. On a terminal a
+/// live view shows them; in a pipe, what they write comes line by line behind the task's name. Ctrl-C stops
+/// the job and gives its exit hooks their time; a second Ctrl-C kills it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 the job succeeded, 1 it failed, 2 wrong use or a bad file, 3 the engine failed, 130 interrupted.
+
+Examples:
+  pinnace run job.yaml
+  pinnace run job.yaml -p batch=28                  with another value for a parameter
+  pinnace run job.yaml --simulate-resources         also without the GPUs that it asks for
+  pinnace run job.yaml --storage nfs=/data/nfs      with a storage of the cluster in a folder here
+  pinnace run job.yaml --detach                     in the background; prints the job's name
+  pinnace run job.yaml --keep-on-failure 30m        leaves a failed task alive, to look around in it")]
+pub(crate) struct Run {
+    /// A job file, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: OsString,
+
+    /// Run in the background and print the job's name
+    #[arg(short, long)]
+    detach: bool,
+
+    /// Run also where there are too few GPU cards or too little memory
+    #[arg(long)]
+    simulate_resources: bool,
+
+    /// Where a configured storage lies on this machine; can be given several times
+    #[arg(long = "storage", value_name = "NAME=DIR")]
+    storages: Vec<String>,
+
+    /// How long a failed task stays alive for debugging, such as `30m`
+    #[arg(long, value_name = "TIME", value_parser = parse_span)]
+    keep_on_failure: Option<u64>,
+
+    /// How long a task may go on after it was asked to end, such as `30s`
+    #[arg(long, value_name = "TIME", value_parser = parse_span)]
+    grace: Option<u64>,
+
+    /// End with the exit code of this task
+    #[arg(long, value_name = "ROLE[INDEX]", conflicts_with = "detach")]
+    exit_code_from: Option<String>,
+
+    /// How to show what came of the job
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output_format: Format,
+
+    /// Show what tasks write, and nothing else
+    #[arg(short, long)]
+    quiet: bool,
+
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+impl Run {
+    pub(crate) fn run(self, color: Color) -> Exit {
+        let detach = self.detach;
+        let format = self.output_format;
+        let quiet = self.quiet;
+        let exit_code_from = self.exit_code_from.clone();
+        let submission = match self.submission(color) {
+            Ok(submission) => submission,
+            Err(exit) => return exit,
+        };
+        let exit_code_from = match exit_code_from
+            .map(|word| TaskWord::parse(&word, &submission.plan))
+            .transpose()
+        {
+            Ok(word) => word.map(|word| word.first()),
+            Err(message) => return usage(color, &[message]),
+        };
+        let store = match state::open(color) {
+            Ok(store) => store,
+            Err(exit) => return exit,
+        };
+        if detach {
+            return in_background(store, submission, format, color);
+        }
+        let foreground = Foreground {
+            format,
+            quiet,
+            exit_code_from,
+            color,
+        };
+        foreground
+            .run(store, submission)
+            .unwrap_or_else(|error| control_failed(color, &error))
+    }
+
+    /// What the file and the flags ask for; problems are shown.
+    fn submission(self, color: Color) -> Result<Submission, Exit> {
+        let storages = storages(&self.storages).map_err(|message| usage(color, &[message]))?;
+        if self.file != "-" && !Path::new(&self.file).exists() {
+            return Err(usage(color, &[files::missing(Path::new(&self.file))]));
+        }
+        let input = Input::named(&self.file);
+        let reader = self.reading.reader(color).ok_or(Exit::Usage)?;
+        let reading = match reader.read(&input, true, |_| true) {
+            Ok(Some(reading)) => reading,
+            Ok(None) => return Err(Exit::Usage),
+            Err(error) => {
+                let reason = files::in_words(&error);
+                return Err(usage(color, &[format!("`{}`: {reason}", input.name)]));
+            }
+        };
+        let problems = &reading.outcome.diagnostics;
+        if !problems.is_empty() && (!self.quiet || reading.outcome.job.is_none()) {
+            let colour = colour(color.on(&std::io::stderr()));
+            terminal::talk(&render::text(&[reading.report()], colour));
+        }
+        let job = reading.outcome.job.ok_or(Exit::Usage)?;
+        let secrets: Secrets = job.secrets.into_iter().collect();
+        let short: Vec<String> = secrets
+            .too_short()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        if !short.is_empty() {
+            terminal::talk(&format!(
+                "warning: too short to be kept out of logs: {}\n",
+                short.join(", ")
+            ));
+        }
+        let options = Options {
+            user: user(),
+            file: (self.file != "-").then(|| shown(Path::new(&self.file))),
+            simulate_resources: self.simulate_resources,
+            storages,
+            keep_on_failure_minutes: self
+                .keep_on_failure
+                .map(|seconds| u32::try_from(seconds.div_ceil(60)).unwrap_or(u32::MAX)),
+            nounset: reader.compat() == Compat::OpenPai,
+            grace_seconds: self.grace,
+        };
+        Ok(Submission {
+            plan: job.plan,
+            options,
+            secrets,
+        })
+    }
+}
+
+fn in_background(mut store: Store, submission: Submission, format: Format, color: Color) -> Exit {
+    match hand_in(&mut store, submission) {
+        Ok(id) => {
+            state::start_owner(&store, &id);
+            match format {
+                Format::Text => terminal::print(&format!("{id}\n")),
+                Format::Json => print_json(&serde_json::json!({ "id": id })),
+            }
+            Exit::Clean
+        }
+        Err(error) => control_failed(color, &error),
+    }
+}
+
+/// A job that runs in front of the user.
+struct Foreground {
+    format: Format,
+    quiet: bool,
+    exit_code_from: Option<TaskId>,
+    color: Color,
+}
+
+impl Foreground {
+    fn run(&self, store: Store, submission: Submission) -> Result<Exit, ControlError> {
+        let mut interrupts = Interrupts::begin().map_err(std::io::Error::from)?;
+        let folder = store.folder().clone();
+        let mut control = Control::submit(store, LocalEngine::this_program()?, submission)?;
+        let on_terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+        let mut show: Box<dyn Show> = match self.format {
+            Format::Json => Box::new(Silent),
+            Format::Text if on_terminal && !self.quiet => Box::new(Screen::new(folder.clone())),
+            Format::Text => Box::new(Plain::new(control.job(), folder.clone(), self.quiet)),
+        };
+        if !on_terminal && !self.quiet {
+            show.say(&format!("{}: running", control.job().id));
+        }
+        let mut asked_to_stop = false;
+        loop {
+            let news = control.take_news();
+            show.update(control.job(), &news);
+            if control.is_finished() {
+                break;
+            }
+            match interrupts.take() {
+                Some(Asked::Stop) => {
+                    control.stop(asked_to_stop)?;
+                    if !asked_to_stop {
+                        show.say("stopping; Ctrl-C once more kills the tasks");
+                    }
+                    asked_to_stop = true;
+                    continue;
+                }
+                Some(Asked::HangUp) => {
+                    let id = control.job().id.clone();
+                    let store = control.leave();
+                    state::start_owner(&store, &id);
+                    return Ok(Exit::Interrupted);
+                }
+                None => {}
+            }
+            control.turn(PACE)?;
+        }
+        let news = control.take_news();
+        show.update(control.job(), &news);
+        show.end(control.job());
+        let view = JobView::of(control.job(), &folder);
+        match self.format {
+            Format::Json => print_json(&view),
+            Format::Text if self.quiet => {}
+            Format::Text => terminal::talk(&verdict::page(&view, bold(self.color))),
+        }
+        Ok(match asked_to_stop {
+            true => Exit::Interrupted,
+            false => self.exit(control.job(), &view),
+        })
+    }
+
+    fn exit(&self, job: &Job, view: &JobView) -> Exit {
+        if let Some(wanted) = &self.exit_code_from {
+            let task = view
+                .tasks
+                .iter()
+                .find(|task| task.role == wanted.role && task.index == wanted.index);
+            let report = task.and_then(|task| task.facts.report.as_ref());
+            match report.map(|report| u8::try_from(report.exit_code)) {
+                Some(Ok(code)) => return Exit::Code(code),
+                Some(Err(_)) => return Exit::Problems,
+                None => complain(self.color, &format!("{wanted} has not run")),
+            }
+        }
+        exit_of(job)
+    }
+}
+
+/// The exit status that tells what came of a job.
+pub(super) fn exit_of(job: &Job) -> Exit {
+    let engine_failed = job.state.outcome().is_some_and(|outcome| {
+        matches!(
+            outcome.trigger.condition,
+            Condition::PlaceRefused | Condition::LaunchFailed
+        )
+    });
+    match job.state.shown() {
+        Shown::Succeeded => Exit::Clean,
+        _ if engine_failed => Exit::Engine,
+        _ => Exit::Problems,
+    }
+}
+
+/// How to make a headline stand out.
+pub(super) fn bold(color: Color) -> (&'static str, &'static str) {
+    match color.on(&std::io::stderr()) {
+        true => ("\u{1b}[1m", "\u{1b}[0m"),
+        false => ("", ""),
+    }
+}
+
+fn storages(words: &[String]) -> Result<IndexMap<String, PathBuf>, String> {
+    let mut storages = IndexMap::new();
+    for word in words {
+        let Some((name, folder)) = word.split_once('=') else {
+            return Err(format!("`{word}` is not of the form NAME=DIR"));
+        };
+        let path = Path::new(folder)
+            .canonicalize()
+            .map_err(|error| format!("the storage `{name}`: `{folder}`: {error}"))?;
+        if !path.is_dir() {
+            return Err(format!("the storage `{name}`: `{folder}` is no folder"));
+        }
+        storages.insert(name.to_owned(), path);
+    }
+    Ok(storages)
+}
+
+fn user() -> String {
+    let set = |name| std::env::var(name).ok().filter(|user| !user.is_empty());
+    set("USER").or_else(|| set("LOGNAME")).unwrap_or_else(|| {
+        match nix::unistd::User::from_uid(nix::unistd::getuid()) {
+            Ok(Some(user)) => user.name,
+            _ => "user".to_owned(),
+        }
+    })
+}

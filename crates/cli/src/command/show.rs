@@ -1,0 +1,96 @@
+use std::fmt::Write as _;
+
+use clap::Args;
+use pinnace_control::view::JobView;
+use pinnace_core::words;
+
+use super::run::bold;
+use super::{Exit, Format, print_json};
+use crate::live::verdict::{self, task_line};
+use crate::live::word;
+use crate::moment::{ago, span};
+use crate::state;
+use crate::terminal::{self, Color};
+
+/// With more tasks than this, roles are summed up.
+const MOST_LISTED: usize = 60;
+
+/// Show a job: its state, why it ended, its tasks and where their time went
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The job: its identifier, the beginning of that, or its name for the latest of that name
+    #[arg(value_name = "JOB")]
+    job: String,
+
+    /// How to show it
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output_format: Format,
+}
+
+impl Show {
+    pub(crate) fn run(self, color: Color) -> Exit {
+        self.show(color).unwrap_or_else(|exit| exit)
+    }
+
+    fn show(&self, color: Color) -> Result<Exit, Exit> {
+        let store = state::open(color)?;
+        let id = state::find(&store, &self.job, color)?;
+        let job = state::load(&store, &id, color)?;
+        let view = JobView::of(&job, store.folder());
+        match self.output_format {
+            Format::Json => print_json(&view),
+            Format::Text if view.summary.finished.is_some() => {
+                terminal::print(&verdict::page(&view, bold(color)));
+            }
+            Format::Text => terminal::print(&page(&view)),
+        }
+        Ok(Exit::Clean)
+    }
+}
+
+/// A job that has not ended.
+fn page(view: &JobView) -> String {
+    let mut page = format!(
+        "{} {}, submitted {} ago\n",
+        view.summary.id,
+        word(view.summary.state),
+        ago(view.summary.submitted)
+    );
+    if let Some(why) = &view.summary.waits {
+        let _ = writeln!(page, "  waiting for a place: {why}");
+    }
+    for record in &view.history {
+        let _ = writeln!(
+            page,
+            "  attempt {}: {}; {}",
+            record.attempt + 1,
+            record.outcome.verdict.reason(),
+            record.decision.rule.words()
+        );
+    }
+    if let Some(at) = view.next_attempt_at {
+        let wait = at.since(pinnace_control::control::now());
+        let _ = writeln!(page, "  next attempt in {}", span(wait));
+    }
+    if view.tasks.len() <= MOST_LISTED {
+        for task in &view.tasks {
+            let _ = writeln!(page, "  {:<14} {}", task.name(), task_line(task));
+        }
+    } else {
+        for role in &view.roles {
+            let _ = writeln!(
+                page,
+                "  {:<14} {}: {} wait, {} run, {} succeeded, {} failed, {} stopped",
+                role.name,
+                words::count(role.total as usize, "task"),
+                role.waiting,
+                role.running + role.ending,
+                role.succeeded,
+                role.failed,
+                role.stopped
+            );
+        }
+    }
+    let _ = writeln!(page, "  {:<14} {}", "files", view.folder.display());
+    page
+}

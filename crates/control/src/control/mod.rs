@@ -1,0 +1,338 @@
+//! The loop of one job.
+//!
+//! [`Control::turn`] waits until something happens, decides, makes the decision durable and carries it out. It
+//! is called until [`Control::is_finished`]. Between two calls the caller can look at the job, show what
+//! [`Control::take_news`] tells, and ask for a stop.
+
+mod decide;
+mod observe;
+mod perform;
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pinnace_core::lifecycle::{Effect, Group, Input, Time, Timer};
+use pinnace_exec::local::Cursor;
+use pinnace_exec::{Event, Peer, Secrets, TaskId};
+
+use crate::engine::Engine;
+use crate::job::{Job, JobId, Submission};
+use crate::owner::Ownership;
+use crate::place::Room;
+use crate::store::{Command, Store, StoreError};
+
+/// How often the store is looked at for requests of other processes and for free places.
+const LOOK_AROUND: Duration = Duration::from_millis(150);
+
+/// Why a job cannot be driven on. What runs goes on running.
+#[derive(Debug)]
+pub enum ControlError {
+    /// The store.
+    Store(StoreError),
+    /// The engine, or the files of the job.
+    Engine(io::Error),
+    /// Another process drives the job.
+    Owned,
+    /// There is no such job.
+    Missing,
+}
+
+impl fmt::Display for ControlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ControlError::Store(error) => error.fmt(f),
+            ControlError::Engine(error) => write!(f, "the engine failed: {error}"),
+            ControlError::Owned => f.write_str("another process drives the job"),
+            ControlError::Missing => f.write_str("there is no such job"),
+        }
+    }
+}
+
+impl std::error::Error for ControlError {}
+
+impl From<StoreError> for ControlError {
+    fn from(error: StoreError) -> Self {
+        ControlError::Store(error)
+    }
+}
+
+impl From<io::Error> for ControlError {
+    fn from(error: io::Error) -> Self {
+        ControlError::Engine(error)
+    }
+}
+
+/// Something that a person who watches may want to see.
+#[derive(Clone, Debug)]
+pub enum News {
+    /// The engine told something of a launch.
+    Event {
+        /// Which launch.
+        launch: u32,
+        /// What.
+        event: Event,
+    },
+    /// The job's life went on.
+    Heard {
+        /// When.
+        at: Time,
+        /// What was heard.
+        input: Input,
+    },
+    /// The job waits for a place.
+    Waits {
+        /// Why.
+        why: String,
+    },
+}
+
+/// A launch of which more events may come.
+#[derive(Debug)]
+struct Following {
+    launch: u32,
+    folder: PathBuf,
+    cursor: Cursor,
+    /// Nobody looks after it any more.
+    gone: bool,
+}
+
+/// Drives a job.
+#[derive(Debug)]
+pub struct Control<E> {
+    store: Store,
+    engine: E,
+    job: Job,
+    secrets: Secrets,
+    _owner: Ownership,
+    following: Vec<Following>,
+    /// Where tasks are reached that have started.
+    peers: HashMap<TaskId, Peer>,
+    timers: BTreeSet<(Time, Timer)>,
+    /// Groups without a place.
+    waiting: Vec<Group>,
+    room: Option<Room>,
+    /// The revision of the state that is kept whole.
+    kept: u64,
+    store_version: i64,
+    looked_around: Option<std::time::Instant>,
+    news: Vec<News>,
+}
+
+impl<E: Engine> Control<E> {
+    /// Takes in a new job and drives it from its beginning.
+    pub fn submit(
+        mut store: Store,
+        engine: E,
+        submission: Submission,
+    ) -> Result<Self, ControlError> {
+        let secrets = submission.secrets.clone();
+        let (id, owner) = new_id(&mut store, &submission.plan.name)?;
+        let now = now();
+        let begun = store.change(|change| change.submit(&id, submission, now));
+        let (job, effects) = match begun {
+            Ok(begun) => begun,
+            Err(error) => {
+                let _ = std::fs::remove_dir_all(store.folder().job(&id));
+                return Err(error.into());
+            }
+        };
+        let mut control = Self::of(store, engine, job, secrets, owner)?;
+        control.go_on(Vec::new(), effects)?;
+        Ok(control)
+    }
+
+    /// Drives a job on that nobody drives. Finds out what became of all that may run.
+    pub fn resume(store: Store, engine: E, id: &JobId) -> Result<Self, ControlError> {
+        let owner = Ownership::take(store.folder(), id)?.ok_or(ControlError::Owned)?;
+        let job = store.load(id)?.ok_or(ControlError::Missing)?;
+        let secrets = match job.finished {
+            Some(_) => Secrets::default(),
+            None => store.secrets(&job)?,
+        };
+        let mut control = Self::of(store, engine, job, secrets, owner)?;
+        if !control.is_finished() {
+            control.adopt_all()?;
+            let effects = control.job.state.outstanding();
+            control.go_on(Vec::new(), effects)?;
+        }
+        Ok(control)
+    }
+
+    fn of(
+        store: Store,
+        engine: E,
+        job: Job,
+        secrets: Secrets,
+        owner: Ownership,
+    ) -> Result<Self, ControlError> {
+        let store_version = store.version()?;
+        let kept = job.state.revision();
+        Ok(Self {
+            store,
+            engine,
+            job,
+            secrets,
+            _owner: owner,
+            following: Vec::new(),
+            peers: HashMap::new(),
+            timers: BTreeSet::new(),
+            waiting: Vec::new(),
+            room: None,
+            kept,
+            store_version,
+            looked_around: None,
+            news: Vec::new(),
+        })
+    }
+
+    /// The job as it stands.
+    pub fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// Where the job's files lie.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Whether the job has ended.
+    pub fn is_finished(&self) -> bool {
+        self.job.finished.is_some()
+    }
+
+    /// What happened since this was last asked.
+    pub fn take_news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// Gives up driving the job without ending it, and hands the store back.
+    pub fn leave(self) -> Store {
+        self.store
+    }
+
+    /// Asks the job to stop.
+    pub fn stop(&mut self, force: bool) -> Result<(), ControlError> {
+        self.go_on(vec![(now(), Input::Stop { force })], Vec::new())
+    }
+
+    /// Waits until something happens, at most so long, and goes on with the job.
+    pub fn turn(&mut self, timeout: Duration) -> Result<(), ControlError> {
+        let mut inputs = self.collect()?;
+        if inputs.is_empty() && !self.is_finished() {
+            let folders: Vec<PathBuf> = self
+                .following
+                .iter()
+                .filter(|following| !following.gone)
+                .map(|following| following.folder.clone())
+                .collect();
+            for folder in self.engine.wait(&folders, self.patience(timeout))? {
+                for following in &mut self.following {
+                    following.gone |= following.folder == folder;
+                }
+            }
+            inputs = self.collect()?;
+        }
+        let again = !self.waiting.is_empty() && self.is_time_to_look();
+        if !inputs.is_empty() || again {
+            self.go_on(inputs, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn patience(&self, timeout: Duration) -> Duration {
+        let until_timer = self.timers.first().map_or(Duration::MAX, |(at, _)| {
+            Duration::from_millis(at.since(now()))
+        });
+        timeout.min(until_timer).min(LOOK_AROUND)
+    }
+
+    /// Everything that has come since the last look.
+    fn collect(&mut self) -> Result<Vec<(Time, Input)>, ControlError> {
+        let mut inputs = self.observe_all()?;
+        let now = now();
+        while let Some((_, timer)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
+            self.timers.pop_first();
+            inputs.push((now, Input::TimerFired { timer }));
+        }
+        let version = self.store.version()?;
+        if version != self.store_version {
+            self.store_version = version;
+            // A place may be free as well.
+            self.looked_around = None;
+            let job = &self.job;
+            let commands = self.store.change(|change| change.take_commands(job))?;
+            for command in commands {
+                match command {
+                    Command::Stop { force } => inputs.push((now, Input::Stop { force })),
+                }
+            }
+        }
+        Ok(inputs)
+    }
+
+    fn is_time_to_look(&mut self) -> bool {
+        let is_time = self
+            .looked_around
+            .is_none_or(|last| last.elapsed() > 5 * LOOK_AROUND);
+        if is_time {
+            self.looked_around = Some(std::time::Instant::now());
+        }
+        is_time
+    }
+
+    /// Decides, makes it durable, carries it out, and so on with what comes of that.
+    fn go_on(
+        &mut self,
+        inputs: Vec<(Time, Input)>,
+        effects: Vec<Effect>,
+    ) -> Result<(), ControlError> {
+        let mut inputs = inputs;
+        let mut effects = effects;
+        loop {
+            let intents = self.decide(inputs, effects)?;
+            inputs = self.perform(intents)?;
+            effects = Vec::new();
+            if inputs.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Takes a job in for whoever drives it next.
+pub fn hand_in(store: &mut Store, submission: Submission) -> Result<JobId, ControlError> {
+    let (id, _owner) = new_id(store, &submission.plan.name)?;
+    let submitted = store.change(|change| change.submit(&id, submission, now()));
+    if let Err(error) = submitted {
+        let _ = std::fs::remove_dir_all(store.folder().job(&id));
+        return Err(error.into());
+    }
+    Ok(id)
+}
+
+/// An identifier that nobody has, and the right to drive its job.
+fn new_id(store: &mut Store, name: &str) -> Result<(JobId, Ownership), ControlError> {
+    loop {
+        let id = JobId::random(name).map_err(|_| StoreError::NoRandomness)?;
+        let folder = store.folder().job(&id);
+        if folder.exists() {
+            continue;
+        }
+        let owner = Ownership::take(store.folder(), &id)
+            .map_err(|error| StoreError::folder(&folder, &error))?;
+        if let Some(owner) = owner {
+            return Ok((id, owner));
+        }
+    }
+}
+
+/// The clock on the wall.
+pub fn now() -> Time {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Time(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

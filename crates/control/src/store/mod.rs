@@ -1,0 +1,144 @@
+//! The database: jobs, their journals, launches and places, requests of other processes, sealed secrets.
+//!
+//! All SQL is here. Writers use [`Store::change`], one immediate transaction; what it makes durable is on the
+//! disk when it returns. Any number of processes may have the store open.
+
+mod change;
+mod error;
+mod migrate;
+mod query;
+mod vault;
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use serde::{Deserialize, Serialize};
+
+use crate::folder::StateFolder;
+pub use change::Change;
+pub use error::StoreError;
+pub use query::Found;
+
+/// How long to wait for other processes that write.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What another process asks of the process that drives a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "command",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub enum Command {
+    /// To stop the job.
+    Stop {
+        /// Without grace.
+        force: bool,
+    },
+}
+
+/// The open database.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    folder: StateFolder,
+}
+
+impl Store {
+    /// Opens the store of the environment's state directory, and makes it if there is none.
+    pub fn from_environment() -> Result<Self, StoreError> {
+        Self::open(&StateFolder::path_from_environment()?)
+    }
+
+    /// Opens the store in a state directory, and makes it if there is none.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let folder = StateFolder::open(path)?;
+        let path = folder.database();
+        let failed = |error: &rusqlite::Error| StoreError::database(&path, error);
+        let mut connection = connect(&path).map_err(|error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::CannotOpen) => StoreError::ReadOnly { path: path.clone() },
+            _ => failed(&error),
+        })?;
+        let found = migrate::version(&connection).map_err(|error| failed(&error))?;
+        if found > migrate::LATEST {
+            return Err(StoreError::Newer {
+                path,
+                found,
+                known: migrate::LATEST,
+            });
+        }
+        if found < migrate::LATEST {
+            set_up(&mut connection, &folder)?;
+        }
+        Ok(Self { connection, folder })
+    }
+
+    /// Where it lies.
+    pub fn folder(&self) -> &StateFolder {
+        &self.folder
+    }
+
+    /// Changes the store in one transaction: all of it is durable when this returns, or none of it is there.
+    pub fn change<T>(
+        &mut self,
+        change: impl FnOnce(&Change<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let path = self.folder.database();
+        let failed = |error: rusqlite::Error| StoreError::database(&path, &error);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let result = change(&Change {
+            transaction: &transaction,
+            folder: &self.folder,
+        })?;
+        transaction.commit().map_err(failed)?;
+        Ok(result)
+    }
+
+    /// A number that changes when another process has changed the store.
+    pub fn version(&self) -> Result<i64, StoreError> {
+        self.connection
+            .query_row("PRAGMA data_version", [], |row| row.get(0))
+            .map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::database(&self.folder.database(), error)
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "secure_delete", true)?;
+    Ok(connection)
+}
+
+/// Makes or migrates the database, one process at a time.
+fn set_up(connection: &mut Connection, folder: &StateFolder) -> Result<(), StoreError> {
+    let path = folder.migration_lock();
+    let lock = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .and_then(|lock| lock.lock().map(|()| lock))
+        .map_err(|error| StoreError::folder(&path, &error))?;
+    let result = connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .and_then(|()| migrate::migrate(connection))
+        .map_err(|error| StoreError::database(&folder.database(), &error));
+    drop(lock);
+    result
+}
