@@ -9,6 +9,7 @@ mod live;
 mod marketplace;
 mod moment;
 mod reading;
+mod secret;
 mod state;
 mod task;
 mod terminal;

@@ -24,7 +24,7 @@ fn facts(report: &ExitReport) -> exit::ExitReport {
     let failed = report.exit_code != 0;
     exit::ExitReport {
         part: match &report.failed_in {
-            Some(PhaseName::Before { .. } | PhaseName::After { .. }) => Part::Hook,
+            Some(PhaseName::Before { .. } | PhaseName::After { .. }) => Part::Step,
             Some(PhaseName::Queued | PhaseName::Sandbox) => Part::Setup,
             Some(PhaseName::Command | PhaseName::Kept) | None => Part::Command,
         },

@@ -33,5 +33,6 @@ pub mod place;
 pub mod store;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests;
 pub mod view;

@@ -84,6 +84,7 @@ impl Logs {
             None => None,
         };
         let mut sources: Vec<(PathBuf, Source)> = Vec::new();
+        let mut version = None;
         loop {
             let finished = job.finished.is_some();
             self.add_sources(&store, &job, word.as_ref(), &mut sources);
@@ -95,10 +96,12 @@ impl Logs {
                 break;
             }
             std::thread::sleep(PACE);
-            job = store
-                .load(&id)
-                .map_err(|error| store_failed(color, &error))?
-                .ok_or(Exit::Clean)?;
+            let now = store
+                .version()
+                .map_err(|error| store_failed(color, &error))?;
+            if version.replace(now) != Some(now) {
+                job = state::load(&store, &id, color)?;
+            }
         }
         if sources.is_empty() {
             terminal::talk("nothing of the job has started yet\n");

@@ -9,9 +9,11 @@ mod logs;
 mod man;
 mod prune;
 mod ps;
+mod retry;
 mod rm;
 mod run;
 mod schema;
+mod shell;
 mod show;
 mod stop;
 mod wait;
@@ -63,6 +65,8 @@ enum Command {
     Logs(logs::Logs),
     Wait(wait::Wait),
     Stop(stop::Stop),
+    Retry(retry::Retry),
+    Shell(shell::Shell),
     Rm(rm::Rm),
     Prune(prune::Prune),
     Engines(engines::Engines),
@@ -86,6 +90,8 @@ impl Pinnace {
             Command::Logs(logs) => logs.run(color),
             Command::Wait(wait) => wait.run(color),
             Command::Stop(stop) => stop.run(color),
+            Command::Retry(retry) => retry.run(color),
+            Command::Shell(shell) => shell.run(color),
             Command::Rm(rm) => rm.run(color),
             Command::Prune(prune) => prune.run(color),
             Command::Engines(engines) => engines.run(),

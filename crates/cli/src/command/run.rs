@@ -174,7 +174,12 @@ impl Run {
     }
 }
 
-fn in_background(mut store: Store, submission: Submission, format: Format, color: Color) -> Exit {
+pub(super) fn in_background(
+    mut store: Store,
+    submission: Submission,
+    format: Format,
+    color: Color,
+) -> Exit {
     match hand_in(&mut store, submission) {
         Ok(id) => {
             state::start_owner(&store, &id);
@@ -189,15 +194,15 @@ fn in_background(mut store: Store, submission: Submission, format: Format, color
 }
 
 /// A job that runs in front of the user.
-struct Foreground {
-    format: Format,
-    quiet: bool,
-    exit_code_from: Option<TaskId>,
-    color: Color,
+pub(super) struct Foreground {
+    pub(super) format: Format,
+    pub(super) quiet: bool,
+    pub(super) exit_code_from: Option<TaskId>,
+    pub(super) color: Color,
 }
 
 impl Foreground {
-    fn run(&self, store: Store, submission: Submission) -> Result<Exit, ControlError> {
+    pub(super) fn run(&self, store: Store, submission: Submission) -> Result<Exit, ControlError> {
         let mut interrupts = Interrupts::begin().map_err(std::io::Error::from)?;
         let folder = store.folder().clone();
         let mut control = Control::submit(store, LocalEngine::this_program()?, submission)?;

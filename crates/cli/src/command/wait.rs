@@ -51,9 +51,11 @@ impl Wait {
 pub(super) fn until_ended(store: &Store, id: &JobId, color: Color) -> Result<Job, Exit> {
     let mut looks = 0_u32;
     loop {
-        let job = state::load(store, id, color)?;
-        if job.finished.is_some() {
-            return Ok(job);
+        let ended = store
+            .has_ended(id)
+            .map_err(|error| state::store_failed(color, &error))?;
+        if ended {
+            return state::load(store, id, color);
         }
         looks += 1;
         // Whoever drives it may be killed at any time.

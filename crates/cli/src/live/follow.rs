@@ -23,14 +23,6 @@ impl Follower {
         }
     }
 
-    /// From so many bytes before its end.
-    pub(crate) fn from_end(logs: &Path, stream: Stream, bytes: u64) -> std::io::Result<Self> {
-        Ok(Self {
-            reader: LogReader::from_end(logs, stream, bytes)?,
-            rest: Vec::new(),
-        })
-    }
-
     /// Whole lines that have come since the last look, without their ends. At the end of a task, also what is
     /// no whole line.
     pub(crate) fn lines(&mut self, last: bool, mut each: impl FnMut(&str)) {

@@ -120,9 +120,6 @@ impl Plain {
             }
             _ => {}
         }
-        if job.launches.is_empty() {
-            return;
-        }
     }
 
     fn pump(&mut self, key: &(u32, TaskId), last: bool) {

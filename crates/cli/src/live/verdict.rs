@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use pinnace_control::view::{JobView, TaskView};
-use pinnace_core::lifecycle::{Budget, Shown};
-use pinnace_core::words;
+use pinnace_core::lifecycle::{Budget, Decision, Rule, Shown};
 use pinnace_exec::log::{Stream, tail};
 use pinnace_exec::{ExitReport, PhaseName};
 
@@ -42,6 +41,12 @@ pub(crate) fn page(view: &JobView, bold: (&str, &str)) -> String {
     if let Some(outcome) = &view.outcome {
         if view.summary.state == Shown::Failed {
             field(&mut page, "cause", &outcome.verdict.reason);
+            let report = view
+                .deciding_task()
+                .and_then(|task| task.facts.report.as_ref());
+            if let Some(phase) = report.and_then(|report| report.failed_in.as_ref()) {
+                field(&mut page, "failed in", &phase.to_string());
+            }
             field(
                 &mut page,
                 "class",
@@ -58,13 +63,12 @@ pub(crate) fn page(view: &JobView, bold: (&str, &str)) -> String {
             field(&mut page, "decided by", &outcome.condition);
         }
         if view.summary.state == Shown::Failed {
-            if let Some(decision) = view.decision {
+            let tried = view.budget.counted > 0 || view.budget.free > 0;
+            let is_telling = |decision: &Decision| tried || decision.rule != Rule::BudgetSpent;
+            if let Some(decision) = view.decision.filter(is_telling) {
                 let words = decision.rule.words();
-                field(
-                    &mut page,
-                    "retries",
-                    &format!("{words}; {}", budget(view.budget)),
-                );
+                let told = format!("{words}; {}", budget(view.budget));
+                field(&mut page, "retries", &told);
             }
             if !outcome.verdict.solution.is_empty() {
                 field(&mut page, "what to do", outcome.verdict.solution);
@@ -86,10 +90,8 @@ pub(crate) fn page(view: &JobView, bold: (&str, &str)) -> String {
 pub(crate) fn budget(budget: Budget) -> String {
     let left = match budget.left {
         None => "retries without end".to_owned(),
-        Some(left) => format!(
-            "{} left",
-            words::count(left as usize, "retry").replace("retrys", "retries")
-        ),
+        Some(1) => "1 retry left".to_owned(),
+        Some(left) => format!("{left} retries left"),
     };
     match budget.free_left {
         Some(free) if free > 0 => format!("{left}, {free} free ones"),

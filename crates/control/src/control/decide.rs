@@ -47,6 +47,7 @@ impl<E: Engine> Control<E> {
             news: &mut self.news,
         };
         let kept = &mut self.kept;
+        let heard = self.heard;
         let decided = self.store.change(|change| {
             for group in waiting {
                 decision.place(change, group)?;
@@ -55,6 +56,9 @@ impl<E: Engine> Control<E> {
                 decision.note(change, effect)?;
             }
             decision.run(change)?;
+            if let Some(heard) = heard {
+                change.drop_commands(decision.job, heard)?;
+            }
             decision.keep(change, kept)?;
             Ok((decision.intents, decision.waiting))
         });

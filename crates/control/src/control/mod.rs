@@ -116,7 +116,9 @@ pub struct Control<E> {
     room: Option<Room>,
     /// The revision of the state that is kept whole.
     kept: u64,
-    store_version: i64,
+    /// The latest request of another process that was heard.
+    heard: Option<i64>,
+    store_version: Option<i64>,
     looked_around: Option<std::time::Instant>,
     news: Vec<News>,
 }
@@ -139,7 +141,7 @@ impl<E: Engine> Control<E> {
                 return Err(error.into());
             }
         };
-        let mut control = Self::of(store, engine, job, secrets, owner)?;
+        let mut control = Self::of(store, engine, job, secrets, owner);
         control.go_on(Vec::new(), effects)?;
         Ok(control)
     }
@@ -152,7 +154,7 @@ impl<E: Engine> Control<E> {
             Some(_) => Secrets::default(),
             None => store.secrets(&job)?,
         };
-        let mut control = Self::of(store, engine, job, secrets, owner)?;
+        let mut control = Self::of(store, engine, job, secrets, owner);
         if !control.is_finished() {
             control.adopt_all()?;
             let effects = control.job.state.outstanding();
@@ -161,16 +163,9 @@ impl<E: Engine> Control<E> {
         Ok(control)
     }
 
-    fn of(
-        store: Store,
-        engine: E,
-        job: Job,
-        secrets: Secrets,
-        owner: Ownership,
-    ) -> Result<Self, ControlError> {
-        let store_version = store.version()?;
+    fn of(store: Store, engine: E, job: Job, secrets: Secrets, owner: Ownership) -> Self {
         let kept = job.state.revision();
-        Ok(Self {
+        Self {
             store,
             engine,
             job,
@@ -182,10 +177,11 @@ impl<E: Engine> Control<E> {
             waiting: Vec::new(),
             room: None,
             kept,
-            store_version,
+            heard: None,
+            store_version: None,
             looked_around: None,
             news: Vec::new(),
-        })
+        }
     }
 
     /// The job as it stands.
@@ -257,14 +253,16 @@ impl<E: Engine> Control<E> {
             self.timers.pop_first();
             inputs.push((now, Input::TimerFired { timer }));
         }
-        let version = self.store.version()?;
+        let version = Some(self.store.version()?);
         if version != self.store_version {
             self.store_version = version;
             // A place may be free as well.
             self.looked_around = None;
-            let job = &self.job;
-            let commands = self.store.change(|change| change.take_commands(job))?;
-            for command in commands {
+            for (number, command) in self.store.commands(&self.job)? {
+                if self.heard.is_some_and(|heard| number <= heard) {
+                    continue;
+                }
+                self.heard = Some(number);
                 match command {
                     Command::Stop { force } => inputs.push((now, Input::Stop { force })),
                 }

@@ -217,20 +217,13 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Takes what was asked, the oldest first.
-    pub(crate) fn take_commands(&self, job: &Job) -> Done<Vec<Command>> {
-        let read = || -> rusqlite::Result<Vec<Command>> {
-            let mut statement = self
-                .transaction
-                .prepare_cached("SELECT command FROM commands WHERE job = ?1 ORDER BY number")?;
-            let rows = statement.query_map([job.number], |row| row.get::<_, String>(0))?;
-            rows.map(|row| row.map(|text| serde_json::from_str(&text).ok()))
-                .filter_map(Result::transpose)
-                .collect()
-        };
-        let commands = read().map_err(|error| self.failed(&error))?;
-        self.run("DELETE FROM commands WHERE job = ?1", [job.number])?;
-        Ok(commands)
+    /// Forgets what was asked, up to this number.
+    pub(crate) fn drop_commands(&self, job: &Job, up_to: i64) -> Done {
+        self.run(
+            "DELETE FROM commands WHERE job = ?1 AND number <= ?2",
+            params![job.number, up_to],
+        )?;
+        Ok(())
     }
 
     /// Forgets a job that has ended; false if it has not, or is not there.

@@ -58,6 +58,7 @@ impl Store {
         let folder = StateFolder::open(path)?;
         let path = folder.database();
         let failed = |error: &rusqlite::Error| StoreError::database(&path, error);
+        make_private(&path).map_err(|error| StoreError::folder(&path, &error))?;
         let mut connection = connect(&path).map_err(|error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::CannotOpen) => StoreError::ReadOnly { path: path.clone() },
             _ => failed(&error),
@@ -110,6 +111,16 @@ impl Store {
     fn failed(&self, error: &rusqlite::Error) -> StoreError {
         StoreError::database(&self.folder.database(), error)
     }
+}
+
+/// The database's own files get the permissions of this one.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)
+        .map(drop)
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::de::DeserializeOwned;
 
 use super::vault::Vault;
-use super::{Store, StoreError};
+use super::{Command, Store, StoreError};
 use crate::folder::StateFolder;
 use crate::job::{Job, JobId, Launch, PlacedTask, Summary};
 
@@ -114,6 +114,32 @@ impl Store {
             finished: row.finished,
             waits: summary.waits,
         }))
+    }
+
+    /// Whether a job has ended; also when it was removed.
+    pub fn has_ended(&self, id: &JobId) -> Result<bool, StoreError> {
+        self.connection
+            .prepare_cached("SELECT 1 FROM jobs WHERE id = ?1 AND finished IS NULL")
+            .and_then(|mut statement| statement.exists([id.as_str()]))
+            .map(|unfinished| !unfinished)
+            .map_err(|error| self.failed(&error))
+    }
+
+    /// What was asked of the process that drives a job, the oldest first, with the number of each.
+    pub(crate) fn commands(&self, job: &Job) -> Result<Vec<(i64, Command)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(i64, String)>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT number, command FROM commands WHERE job = ?1 ORDER BY number",
+                )?
+                .query_map([job.number], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        read()
+            .map_err(|error| self.failed(&error))?
+            .into_iter()
+            .map(|(number, text)| Ok((number, self.parse("a request", &text)?)))
+            .collect()
     }
 
     /// The secrets of a job, while they are kept.

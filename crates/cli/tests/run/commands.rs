@@ -1,0 +1,194 @@
+//! The commands around a job that runs or has run.
+
+use std::io::Read as _;
+use std::process::Command;
+
+use crate::support::{Place, job, until};
+
+const FOREVER: &str = "echo begun\ntrap 'echo told; exit 3' TERM\nwhile true; do sleep 0.1; done";
+
+fn forever(place: &Place) -> String {
+    place.file(
+        "forever.yaml",
+        &job("forever", &[("worker", 1, (1, -1), FOREVER)]),
+    )
+}
+
+fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill")
+        .args([format!("-{name}"), pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn a_job_in_the_background_can_be_listed_followed_stopped_and_removed() {
+    let place = Place::new();
+    let file = forever(&place);
+    let id = place
+        .pinnace(&["run", "--detach", &file])
+        .succeeded()
+        .stdout;
+    let id = id.trim();
+    assert!(id.starts_with("forever-"), "{id}");
+    until("the task speaks", || {
+        place.pinnace(&["logs", id]).stdout == "worker[0] | begun\n"
+    });
+    let listed = place.pinnace(&["ps"]).succeeded().stdout;
+    assert!(
+        listed.contains(id) && listed.contains("running"),
+        "{listed}"
+    );
+    let shown = place.pinnace(&["show", "forever"]).succeeded().stdout;
+    assert!(
+        shown.contains("worker[0]") && shown.contains("command"),
+        "{shown}"
+    );
+    assert_eq!(place.pinnace(&["rm", id]).code, Some(2));
+
+    let follower = place.start(&["logs", "-f", id, "worker[0]"]);
+    let stopped = place.pinnace(&["stop", id]).succeeded();
+    assert_eq!(stopped.stderr, format!("{id}: stopped\n"));
+    let followed = follower.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&followed.stdout), "begun\ntold\n");
+    assert_eq!(place.pinnace(&["wait", id]).code, Some(1));
+
+    place.pinnace(&["rm", id]).succeeded();
+    assert!(!place.state().join("jobs").join(id).exists());
+    let said = place.pinnace(&["show", id]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("there is no job"), "{said:?}");
+}
+
+#[test]
+fn an_interrupt_stops_the_job_and_a_second_one_kills_it() {
+    let place = Place::new();
+    let text = job(
+        "stubborn",
+        &[(
+            "worker",
+            1,
+            (1, -1),
+            "trap 'echo no' TERM\necho begun\nwhile true; do sleep 0.1; done",
+        )],
+    );
+    let file = place.file("stubborn.yaml", &text);
+    let mut run = place.start(&["run", &file]);
+    until("the task speaks", || {
+        place
+            .pinnace(&["logs", "stubborn"])
+            .stdout
+            .contains("begun")
+    });
+    signal(run.id(), "INT");
+    until("the task is told", || {
+        place.pinnace(&["logs", "stubborn"]).stdout.contains("no")
+    });
+    signal(run.id(), "INT");
+    let status = run.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    let mut stderr = String::new();
+    run.stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut stderr)
+        .unwrap();
+    assert!(stderr.contains("Ctrl-C once more kills"), "{stderr}");
+    assert_eq!(place.show("stubborn")["state"], "STOPPED");
+}
+
+#[test]
+fn a_job_can_be_run_once_more_and_asks_for_its_secrets() {
+    let place = Place::new();
+    let text = job(
+        "once",
+        &[("worker", 1, (1, -1), "echo <% $secrets.word %> | wc -c")],
+    )
+    .replace("taskRoles:", "secrets:\n  word: four-letters\ntaskRoles:");
+    let file = place.file("once.yaml", &text);
+    let first = place.pinnace(&["run", "-q", &file]).succeeded();
+    assert_eq!(first.stdout, "worker[0] | 13\n");
+    let said = place.pinnace(&["retry", "-q", "once"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.stderr.contains("PINNACE_SECRET_WORD"), "{said:?}");
+    let again = place
+        .command(&["retry", "-q", "once"])
+        .env("PINNACE_SECRET_WORD", "three-words")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&again.stdout), "worker[0] | 12\n");
+}
+
+#[test]
+fn a_failed_task_is_kept_and_can_be_entered() {
+    let place = Place::new();
+    let text = job(
+        "kept",
+        &[("worker", 1, (1, -1), "echo 42 > answer\nexit 1")],
+    );
+    let file = place.file("kept.yaml", &text);
+    let id = place
+        .pinnace(&["run", "-d", "--keep-on-failure", "10m", &file])
+        .succeeded()
+        .stdout;
+    let id = id.trim();
+    until("the task is kept", || {
+        place.show(id)["tasks"][0]["facts"]["keptUntil"].is_u64()
+    });
+    let said = place.pinnace(&["shell", id, "worker[0]", "--", "cat answer"]);
+    assert_eq!((said.code, &*said.stdout), (Some(0), "42\n"), "{said:?}");
+    place.pinnace(&["stop", "--force", id]).succeeded();
+}
+
+#[test]
+fn what_has_ended_can_be_pruned() {
+    let place = Place::new();
+    let file = place.file(
+        "short.yaml",
+        &job("short", &[("worker", 1, (1, -1), "true")]),
+    );
+    for _ in 0..2 {
+        place.pinnace(&["run", "-q", &file]).succeeded();
+    }
+    let kept = place
+        .pinnace(&["prune", "--older-than", "1h", "-o", "json"])
+        .succeeded();
+    assert_eq!(kept.json().as_array().unwrap().len(), 0);
+    let removed = place.pinnace(&["prune", "-o", "json"]).succeeded();
+    assert_eq!(removed.json().as_array().unwrap().len(), 2);
+    assert_eq!(place.pinnace(&["ps"]).stderr, "no jobs yet\n");
+}
+
+#[test]
+fn wrong_words_are_told_before_anything_is_stored() {
+    let place = Place::new();
+    let file = forever(&place);
+    for arguments in [
+        &["run", &file, "--exit-code-from", "server"] as &[&str],
+        &["run", &file, "--storage", "nfs"],
+        &["run", "missing.yaml"],
+        &["run", &file, "--keep-on-failure", "soon"],
+    ] {
+        let said = place.pinnace(arguments);
+        assert_eq!(said.code, Some(2), "{said:?}");
+    }
+    assert!(!place.state().exists());
+}
+
+#[test]
+fn a_state_directory_that_cannot_be_used_is_told_of() {
+    let place = Place::new();
+    let file = forever(&place);
+    place.file("state", "a file in the way");
+    for arguments in [&["run", &file] as &[&str], &["ps"]] {
+        let said = place.pinnace(arguments);
+        assert_eq!(said.code, Some(3), "{said:?}");
+        assert!(
+            said.stderr
+                .starts_with("error: cannot use the state directory"),
+            "{said:?}"
+        );
+        assert!(said.stderr.contains("help: `PINNACE_STATE`"), "{said:?}");
+    }
+}

@@ -1,0 +1,124 @@
+//! What decides the fate of a job.
+
+use crate::support::{Place, job};
+
+/// Runs until it is stopped, and does not count.
+const FOREVER: &str = "while true; do sleep 0.1; done";
+
+fn state_of(place: &Place, name: &str) -> (String, i64) {
+    let view = place.show(name);
+    (
+        view["state"].as_str().unwrap().to_owned(),
+        view["code"].as_i64().unwrap(),
+    )
+}
+
+#[test]
+fn a_job_waits_for_all_of_its_tasks() {
+    let place = Place::new();
+    let file = place.file(
+        "all.yaml",
+        &job("all", &[("worker", 3, (1, 3), "sleep 0.$PAI_TASK_INDEX")]),
+    );
+    place.pinnace(&["run", &file, "--quiet"]).succeeded();
+    assert_eq!(state_of(&place, "all"), ("SUCCEEDED".to_owned(), 0));
+}
+
+#[test]
+fn a_master_ends_the_job_and_the_others_are_stopped() {
+    let place = Place::new();
+    let text = job(
+        "master",
+        &[
+            ("master", 1, (1, 1), "sleep 0.2"),
+            ("worker", 2, (1, -1), FOREVER),
+        ],
+    );
+    let file = place.file("master.yaml", &text);
+    place.pinnace(&["run", &file, "--quiet"]).succeeded();
+    let view = place.show("master");
+    assert_eq!(view["tasks"][1]["state"], "STOPPED");
+    assert_eq!(view["outcome"]["task"], "master[0]");
+}
+
+#[test]
+fn one_failure_fails_the_job_and_is_explained() {
+    let place = Place::new();
+    let text = job(
+        "fails",
+        &[(
+            "worker",
+            2,
+            (1, -1),
+            "echo on my way\n[ $PAI_TASK_INDEX = 0 ] && exit 17\nsleep 60",
+        )],
+    );
+    let file = place.file("fails.yaml", &text);
+    let said = place.pinnace(&["run", &file]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stderr.contains("decided by  worker[0]"), "{said:?}");
+    assert!(said.stderr.contains("exit code 17"), "{said:?}");
+    assert!(said.stderr.contains("    | on my way"), "{said:?}");
+    let said = place.pinnace(&["run", &file, "--quiet", "--exit-code-from", "worker[0]"]);
+    assert_eq!(said.code, Some(17), "{said:?}");
+}
+
+#[test]
+fn the_first_success_of_any_task_is_enough() {
+    let place = Place::new();
+    let command = "[ $PAI_TASK_INDEX = 1 ] && exit 0\nwhile true; do sleep 0.1; done";
+    let file = place.file("any.yaml", &job("any", &[("worker", 3, (-1, 1), command)]));
+    place.pinnace(&["run", &file, "--quiet"]).succeeded();
+    assert_eq!(place.show("any")["outcome"]["task"], "worker[1]");
+}
+
+#[test]
+fn a_job_is_tried_again_as_long_as_its_budget_lasts() {
+    let place = Place::new();
+    let text = job(
+        "again",
+        &[("worker", 1, (1, -1), "echo try $PAI_TASK_INDEX; exit 9")],
+    )
+    .replace("type: job\n", "type: job\njobRetryCount: 2\n");
+    let file = place.file("again.yaml", &text);
+    let said = place.pinnace(&["run", &file]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(said.stdout.matches("try 0").count(), 3, "{said:?}");
+    assert!(said.stderr.contains("tried 3 times"), "{said:?}");
+}
+
+#[test]
+fn a_task_is_tried_again_by_itself_without_a_gang() {
+    let place = Place::new();
+    let text = job(
+        "single",
+        &[(
+            "worker",
+            2,
+            (1, -1),
+            "[ $PAI_TASK_INDEX = 0 ] || exit 9\necho fine",
+        )],
+    )
+    .replace("    completion:", "    taskRetryCount: 1\n    completion:")
+        + "extras:\n  gangAllocation: false\n";
+    let file = place.file("single.yaml", &text);
+    let said = place.pinnace(&["run", &file]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let view = place.show("single");
+    assert_eq!(view["tasks"][0]["retries"]["total"], 0, "{view}");
+    assert_eq!(view["tasks"][1]["retries"]["total"], 1, "{view}");
+}
+
+#[test]
+fn a_signal_is_told_by_its_number() {
+    let place = Place::new();
+    for (signal, code) in [("TERM", 143), ("KILL", 137), ("SEGV", 139)] {
+        let text = job(
+            "signal",
+            &[("worker", 1, (1, -1), &format!("kill -{signal} $$"))],
+        );
+        let file = place.file("signal.yaml", &text);
+        let said = place.pinnace(&["run", &file, "-q", "--exit-code-from", "worker"]);
+        assert_eq!(said.code, Some(code), "{signal}: {said:?}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Processes that are killed at any moment.
+
+use std::process::Command;
+
+use crate::support::{Place, job, until};
+
+fn kill(pid: &str) {
+    let status = Command::new("kill").args(["-9", pid]).status().unwrap();
+    assert!(status.success());
+}
+
+/// Takes a lock that no two of its kind can have, says so, waits for a word, and ends.
+fn task(place: &Place) -> String {
+    std::fs::create_dir_all(place.path().join("shared")).unwrap();
+    job(
+        "crash",
+        &[("worker", 2, (1, 2), "echo begun >> /mnt/shared/$PAI_TASK_INDEX\nwhile [ ! -e /mnt/shared/go ]; do sleep 0.05; done\necho done")],
+    )
+    .replace(
+        "taskRoles:",
+        "prerequisites:\n  - {name: shared, type: storage, plugin: nfs, config: shared, mountPoint: /mnt/shared}\ntaskRoles:",
+    )
+    .replace("    instances:", "    prerequisites: [shared]\n    instances:")
+}
+
+fn starts(place: &Place, index: u32) -> usize {
+    let path = place.path().join(format!("shared/{index}"));
+    std::fs::read_to_string(path)
+        .unwrap_or_default()
+        .lines()
+        .count()
+}
+
+#[test]
+fn a_killed_run_goes_on_and_no_task_runs_twice() {
+    let place = Place::new();
+    let file = place.file("crash.yaml", &task(&place));
+    let mut run = place.start(&["run", &file, "--storage", "shared=shared"]);
+    until("both tasks have begun", || {
+        starts(&place, 0) + starts(&place, 1) == 2
+    });
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // Any command takes the job up again.
+    place.pinnace(&["ps"]).succeeded();
+    place.file("shared/go", "");
+    let said = place.pinnace(&["wait", "crash"]).succeeded();
+    assert!(said.stderr.contains("succeeded"), "{said:?}");
+    assert_eq!((starts(&place, 0), starts(&place, 1)), (1, 1));
+}
+
+#[test]
+fn the_end_of_a_job_is_found_also_if_nobody_looked() {
+    let place = Place::new();
+    let file = place.file("crash.yaml", &task(&place));
+    let mut run = place.start(&["run", &file, "--storage", "shared=shared"]);
+    until("both tasks have begun", || {
+        starts(&place, 0) + starts(&place, 1) == 2
+    });
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let jobs = place.state().join("jobs");
+    let job = std::fs::read_dir(&jobs)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    place.file("shared/go", "");
+    until("the supervisor has ended", || {
+        let events = std::fs::read_to_string(job.join("launches/0/events.jsonl")).unwrap();
+        events.contains("\"event\":\"ended\"")
+    });
+    place.pinnace(&["wait", "crash"]).succeeded();
+    assert_eq!(place.show("crash")["state"], "SUCCEEDED");
+}
+
+#[test]
+fn a_killed_supervisor_takes_its_tasks_with_it_and_the_job_is_tried_again() {
+    let place = Place::new();
+    let file = place.file("crash.yaml", &task(&place));
+    let run = place.start(&["run", &file, "--storage", "shared=shared"]);
+    until("both tasks have begun", || {
+        starts(&place, 0) + starts(&place, 1) == 2
+    });
+    let jobs = place.state().join("jobs");
+    let job = std::fs::read_dir(&jobs)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let identity = std::fs::read_to_string(job.join("launches/0/supervisor.json")).unwrap();
+    let identity: serde_json::Value = serde_json::from_str(&identity).unwrap();
+    kill(&identity["pid"].to_string());
+    place.file("shared/go", "");
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!((starts(&place, 0), starts(&place, 1)), (2, 2));
+    let view = place.show("crash");
+    assert_eq!(view["attempt"], 1, "{view}");
+    assert_eq!(view["history"][0]["outcome"]["verdict"]["code"], -1001);
+}

@@ -1,0 +1,10 @@
+//! Jobs run by the real program, as a user runs them.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+mod cases;
+mod commands;
+mod completion;
+mod crash;
+mod secrets;
+mod support;
