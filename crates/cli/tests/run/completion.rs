@@ -1,6 +1,6 @@
 //! What decides the fate of a job.
 
-use crate::support::{Place, job};
+use crate::support::{Place, job, until};
 
 /// Runs until it is stopped, and does not count.
 const FOREVER: &str = "while true; do sleep 0.1; done";
@@ -110,9 +110,20 @@ fn a_task_is_tried_again_by_itself_without_a_gang() {
 }
 
 #[test]
+fn a_killed_command_is_tried_again_for_free() {
+    let place = Place::new();
+    let text = job("killed", &[("worker", 1, (1, -1), "kill -KILL $$")]);
+    let file = place.file("killed.yaml", &text);
+    let id = place.pinnace(&["run", "-d", &file]).succeeded().stdout;
+    until("it is tried again", || {
+        place.show(id.trim())["history"][0]["decision"]["rule"] == "transient"
+    });
+}
+
+#[test]
 fn a_signal_is_told_by_its_number() {
     let place = Place::new();
-    for (signal, code) in [("TERM", 143), ("KILL", 137), ("SEGV", 139)] {
+    for (signal, code) in [("ABRT", 134), ("SEGV", 139)] {
         let text = job(
             "signal",
             &[("worker", 1, (1, -1), &format!("kill -{signal} $$"))],

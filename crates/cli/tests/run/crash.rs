@@ -2,25 +2,19 @@
 
 use std::process::Command;
 
-use crate::support::{Place, job, until};
+use crate::support::{Place, job, until, with_shared};
 
 fn kill(pid: &str) {
     let status = Command::new("kill").args(["-9", pid]).status().unwrap();
     assert!(status.success());
 }
 
-/// Takes a lock that no two of its kind can have, says so, waits for a word, and ends.
+/// Writes down that it has begun, waits for a word, and ends.
 fn task(place: &Place) -> String {
     std::fs::create_dir_all(place.path().join("shared")).unwrap();
-    job(
-        "crash",
-        &[("worker", 2, (1, 2), "echo begun >> /mnt/shared/$PAI_TASK_INDEX\nwhile [ ! -e /mnt/shared/go ]; do sleep 0.05; done\necho done")],
-    )
-    .replace(
-        "taskRoles:",
-        "prerequisites:\n  - {name: shared, type: storage, plugin: nfs, config: shared, mountPoint: /mnt/shared}\ntaskRoles:",
-    )
-    .replace("    instances:", "    prerequisites: [shared]\n    instances:")
+    let command = "echo begun >> /mnt/shared/$PAI_TASK_INDEX\n\
+                   while [ ! -e /mnt/shared/go ]; do sleep 0.05; done\necho done";
+    with_shared(&job("crash", &[("worker", 2, (1, 2), command)]))
 }
 
 fn starts(place: &Place, index: u32) -> usize {

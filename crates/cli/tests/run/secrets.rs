@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Place, job, until};
+use crate::support::{Place, job, until, with_shared};
 
 const VALUE: &str = "open-sesame-4711";
 
@@ -25,13 +25,14 @@ fn holds_value(path: &Path) -> Option<std::path::PathBuf> {
 fn a_secret_reaches_its_task_and_is_in_no_file_log_or_list_of_processes() {
     let place = Place::new();
     let command = "export TOKEN='<% $secrets.token %>'\n[ ${#TOKEN} = 16 ] || exit 5\necho token: $TOKEN\n\
-                   echo $TOKEN | base64\nwhile [ ! -e go ]; do sleep 0.05; done\nexit 6";
-    let text = job("secret", &[("worker", 1, (1, -1), command)]).replace(
+                   echo $TOKEN | base64\nwhile [ ! -e /mnt/shared/go ]; do sleep 0.05; done\nexit 6";
+    std::fs::create_dir(place.path().join("shared")).unwrap();
+    let text = with_shared(&job("secret", &[("worker", 1, (1, -1), command)])).replace(
         "taskRoles:",
         &format!("secrets:\n  token: {VALUE}\ntaskRoles:"),
     );
     let file = place.file("secret.yaml", &text);
-    let run = place.start(&["run", &file]);
+    let run = place.start(&["run", &file, "--storage", "shared=shared"]);
     until("the task speaks", || {
         place.pinnace(&["logs", "secret"]).stdout.contains("token:")
     });
@@ -41,9 +42,7 @@ fn a_secret_reaches_its_task_and_is_in_no_file_log_or_list_of_processes() {
         assert!(!list.contains(VALUE), "{list}");
     }
     assert_eq!(holds_value(&place.state()), None);
-    let view = place.show("secret");
-    let work = Path::new(view["tasks"][0]["logs"].as_str().unwrap()).with_file_name("work");
-    std::fs::write(work.join("go"), "").unwrap();
+    place.file("shared/go", "");
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     for stream in [&output.stdout, &output.stderr] {

@@ -133,10 +133,13 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// A job with roles, each a name, a number of instances, a completion policy and a command.
 pub(crate) fn job(name: &str, roles: &[(&str, u32, (i32, i32), &str)]) -> String {
-    let mut text = format!("protocolVersion: 2\nname: {name}\ntype: job\ntaskRoles:\n");
+    let mut text = format!(
+        "protocolVersion: 2\nname: {name}\ntype: job\nprerequisites:\n  - {{name: image, type: \
+         dockerimage, uri: \"debian:12\"}}\ntaskRoles:\n"
+    );
     for (role, instances, (failed, succeeded), command) in roles {
         text.push_str(&format!(
-            "  {role}:\n    instances: {instances}\n    completion: {{minFailedInstances: {failed}, \
+            "  {role}:\n    instances: {instances}\n    dockerImage: image\n    completion: {{minFailedInstances: {failed}, \
              minSucceededInstances: {succeeded}}}\n    resourcePerInstance: {{cpu: 1, memoryMB: 64, gpu: 0}}\n    \
              commands:\n"
         ));
@@ -148,6 +151,16 @@ pub(crate) fn job(name: &str, roles: &[(&str, u32, (i32, i32), &str)]) -> String
         }
     }
     text
+}
+
+/// The same job, with the folder `shared` of the place at `/mnt/shared` in every task.
+pub(crate) fn with_shared(job: &str) -> String {
+    let storage = "  - {name: shared, type: storage, plugin: com.microsoft.pai.rest.storage, config: shared, \
+                   mountPoint: /mnt/shared}\ntaskRoles:";
+    job.replace("taskRoles:", storage).replace(
+        "    instances:",
+        "    prerequisites: [shared]\n    instances:",
+    )
 }
 
 pub(crate) fn repository() -> PathBuf {
