@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::job::{Options, Submission};
 
 /// Nothing here takes longer, on however busy a machine.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A role whose tasks do what the fake engine reads in its command.
 fn role(instances: u32, command: &str) -> Role {

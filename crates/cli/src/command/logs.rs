@@ -28,6 +28,7 @@ Examples:
   pinnace logs train worker[0]            one task
   pinnace logs train worker[0] --runtime  what its hooks said, and when its command started and ended
   pinnace logs train -f                   until the job has ended")]
+#[allow(clippy::struct_excessive_bools)] // each is a flag
 pub(crate) struct Logs {
     /// The job
     #[arg(value_name = "JOB")]

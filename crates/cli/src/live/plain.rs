@@ -2,6 +2,7 @@
 //! task; what becomes of them goes to standard error.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use pinnace_control::control::News;
 use pinnace_control::folder::StateFolder;
@@ -128,7 +129,7 @@ impl Plain {
         };
         let mut text = String::new();
         follower.lines(last, |line| {
-            text.push_str(&format!("{} | {}\n", key.1, printable(line)));
+            let _ = writeln!(text, "{} | {}", key.1, printable(line));
         });
         if !text.is_empty() {
             terminal::print(&text);

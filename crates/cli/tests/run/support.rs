@@ -1,12 +1,13 @@
 //! A small language for tests.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Nothing here takes longer, on however busy a machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A state directory of its own, with jobs beside it.
 pub(crate) struct Place {
@@ -138,16 +139,15 @@ pub(crate) fn job(name: &str, roles: &[(&str, u32, (i32, i32), &str)]) -> String
          dockerimage, uri: \"debian:12\"}}\ntaskRoles:\n"
     );
     for (role, instances, (failed, succeeded), command) in roles {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "  {role}:\n    instances: {instances}\n    dockerImage: image\n    completion: {{minFailedInstances: {failed}, \
              minSucceededInstances: {succeeded}}}\n    resourcePerInstance: {{cpu: 1, memoryMB: 64, gpu: 0}}\n    \
              commands:\n"
-        ));
+        );
         for line in command.lines() {
-            text.push_str(&format!(
-                "      - {}\n",
-                serde_json::to_string(line).unwrap()
-            ));
+            let line = serde_json::to_string(line).unwrap();
+            let _ = writeln!(text, "      - {line}");
         }
     }
     text

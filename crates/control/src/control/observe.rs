@@ -1,7 +1,7 @@
 //! From what the engine tells to inputs of the life of the job.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use pinnace_core::lifecycle::{Input, TaskAttempt, Time};
 use pinnace_exec::local::Adoption;
@@ -32,7 +32,7 @@ impl<E: Engine> Control<E> {
                 inputs.extend(self.input(launch, &event));
                 self.news.push(News::Event { launch, event });
             }
-            if ended || (gone && self.prove_end(launch, &folder, &mut inputs)?) {
+            if ended || (gone && self.prove_end(launch, &folder, &mut inputs)) {
                 over.push(launch);
             }
         }
@@ -46,26 +46,21 @@ impl<E: Engine> Control<E> {
     }
 
     /// Finds out about the launch of a supervisor that is gone: true if it is over.
-    fn prove_end(
-        &mut self,
-        launch: u32,
-        folder: &PathBuf,
-        inputs: &mut Vec<(Time, Input)>,
-    ) -> Result<bool, ControlError> {
+    fn prove_end(&mut self, launch: u32, folder: &Path, inputs: &mut Vec<(Time, Input)>) -> bool {
         // What cannot be proven now is tried again with the next turn.
         let Ok(adoption) = self.engine.adopt(folder) else {
-            return Ok(false);
+            return false;
         };
         match adoption {
             Adoption::Alive(_) => {
                 for following in &mut self.following {
                     following.gone &= following.launch != launch;
                 }
-                Ok(false)
+                false
             }
             Adoption::NotStarted => {
                 self.lose(launch, inputs, |_| true);
-                Ok(true)
+                true
             }
             Adoption::Over { reports, lost } => {
                 let at = now();
@@ -77,7 +72,7 @@ impl<E: Engine> Control<E> {
                 }
                 let lost: HashSet<TaskId> = lost.into_iter().collect();
                 self.lose(launch, inputs, |task| lost.contains(task));
-                Ok(true)
+                true
             }
         }
     }

@@ -185,7 +185,7 @@ impl Change<'_> {
                 json(&claim.task),
                 claim.memory_mb as i64,
                 claim.gpus,
-                claim.cards.as_ref().map(|cards| json(cards)),
+                claim.cards.as_ref().map(json),
             ],
         )?;
         Ok(())

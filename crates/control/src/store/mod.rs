@@ -23,7 +23,7 @@ pub use error::StoreError;
 pub use query::Found;
 
 /// How long to wait for other processes that write.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What another process asks of the process that drives a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

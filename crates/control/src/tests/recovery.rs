@@ -66,10 +66,8 @@ fn a_loop_that_dies_after_any_call_is_taken_up_and_starts_nothing_twice() {
             let fake = Fake::default();
             let id = hand_in(&mut store(&folder), submission(plan.clone())).unwrap();
             // It dies after so many calls, again and again, each time a little later.
-            let mut calls = lives % 6;
-            for _ in 0..=lives / 6 {
-                fake.world.borrow_mut().calls_left = Some(calls);
-                calls += 1;
+            for death in 0..=lives / 6 {
+                fake.world.borrow_mut().calls_left = Some(lives % 6 + death);
                 let _ = catch_unwind(AssertUnwindSafe(|| {
                     let mut control = Control::resume(store(&folder), fake.clone(), &id).unwrap();
                     finish(&mut control);
