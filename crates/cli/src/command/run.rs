@@ -11,6 +11,7 @@ use pinnace_control::job::{Job, Options, Submission};
 use pinnace_control::store::Store;
 use pinnace_control::view::JobView;
 use pinnace_core::lifecycle::{Condition, Shown};
+use pinnace_core::plan::Role;
 use pinnace_exec::{Secrets, TaskId};
 use pinnace_spec::diagnostic::render;
 use pinnace_spec::job::Compat;
@@ -212,6 +213,12 @@ impl Foreground {
             Format::Text if on_terminal && !self.quiet => Box::new(Screen::new(folder.clone())),
             Format::Text => Box::new(Plain::new(control.job(), folder.clone(), self.quiet)),
         };
+        let has_image = |role: &Role| role.image.is_some();
+        if !self.quiet && control.job().plan.roles.values().any(has_image) {
+            terminal::talk(
+                "note: images are not used here; tasks run on a view of this machine's files\n",
+            );
+        }
         if !on_terminal && !self.quiet {
             show.say(&format!("{}: running", control.job().id));
         }

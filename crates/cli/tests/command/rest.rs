@@ -3,7 +3,25 @@ use crate::environment::{TestEnv, assert_snapshot};
 #[test]
 fn the_help_of_every_command() {
     let env = TestEnv::new();
-    for command in ["", "check", "explain", "schema", "completions", "man"] {
+    for command in [
+        "",
+        "check",
+        "explain",
+        "run",
+        "ps",
+        "show",
+        "logs",
+        "wait",
+        "stop",
+        "retry",
+        "shell",
+        "rm",
+        "prune",
+        "engines",
+        "schema",
+        "completions",
+        "man",
+    ] {
         let arguments: Vec<&str> = [command, "--help"]
             .into_iter()
             .filter(|word| !word.is_empty())
