@@ -43,7 +43,7 @@ pub fn read_job(
     check::references(&job, &catalog, &fetched, out);
     hived::check(&job, out);
     let building = (request.plan || request.strict) && !out.has_errors();
-    let lowered = lower::lower(
+    let (lowered, templates) = lower::lower(
         &job,
         &catalog,
         sources,
@@ -70,6 +70,7 @@ pub fn read_job(
         job: &job,
         prerequisites: &prerequisites,
         comments,
+        templates: &templates,
         sources,
     };
     lints::check(&subject, out);
