@@ -44,7 +44,7 @@ pub fn read_job(
     check::references(&job, &catalog, &fetched, out);
     hived::check(&job, out);
     let building = (request.plan || request.strict) && !out.has_errors();
-    let lowered = lower::lower(
+    let (lowered, templates) = lower::lower(
         &job,
         &catalog,
         sources,
@@ -71,6 +71,7 @@ pub fn read_job(
         job: &job,
         prerequisites: &prerequisites,
         comments,
+        templates: &templates,
         sources,
     };
     lints::check(&subject, out);

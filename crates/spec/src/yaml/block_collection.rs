@@ -24,7 +24,8 @@ impl<'s> Reader<'s> {
         start: usize,
         key: ReadKey<'s>,
     ) -> Node<'s> {
-        if self.tab != NOWHERE {
+        // A tab behind the start lies inside the key.
+        if self.tab < start {
             return self.tabbed_map(n, start, key);
         }
         self.map_entries(n, column, start, Some(key))

@@ -40,7 +40,10 @@ impl<'s> Reader<'s> {
         let header_end = self.pos;
         let body = self.next_line(self.line_end(self.pos));
         let lines = self.block_lines(body, n, indent);
-        let text = if lines.end <= lines.start {
+        let text = if self.is_stopped() {
+            // The text has been cut short, so the lines found are no longer in it.
+            Cow::Borrowed("")
+        } else if lines.end <= lines.start {
             match chomp {
                 Chomp::Keep if lines.after > body => {
                     Cow::Owned("\n".repeat(self.count_breaks(body, lines.after)))

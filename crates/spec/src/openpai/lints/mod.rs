@@ -14,7 +14,8 @@ mod variables;
 
 use super::model::{Job, Prerequisite};
 use crate::diagnostic::Diagnostics;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
+use crate::template::Template;
 use crate::yaml::{Comment, Node, Value};
 
 /// What the lints look at.
@@ -26,6 +27,8 @@ pub struct Subject<'a, 'd> {
     pub prerequisites: &'a [&'a Prerequisite<'d>],
     /// The comments of the job's file.
     pub comments: &'a [Comment<'a>],
+    /// The templates that are read already, by the place of their text.
+    pub templates: &'a [(Span, Template<'d>)],
     /// The texts.
     pub sources: &'a Sources,
 }

@@ -31,6 +31,7 @@ fn lint(text: impl Into<String>) -> Found {
         job: &job,
         prerequisites: &job.prerequisites.iter().collect::<Vec<_>>(),
         comments: &document.comments,
+        templates: &[],
         sources: &sources,
     };
     let mut out = Diagnostics::default();

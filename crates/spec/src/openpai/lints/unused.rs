@@ -32,9 +32,18 @@ pub(super) fn check(subject: &Subject<'_, '_>, in_clear: Vec<Span>, out: &mut Di
                     return;
                 }
                 if let Some(text) = node.as_text().filter(|text| template::has_tag(text)) {
-                    let template = template::parse(text);
+                    let place = |(span, _): &(Span, _)| *span;
+                    let known = subject.templates.binary_search_by_key(&node.span, place);
+                    let read;
+                    let template = match known {
+                        Ok(index) => &subject.templates[index].1,
+                        Err(_) => {
+                            read = template::parse(text);
+                            &read
+                        }
+                    };
                     for declared in &mut declared {
-                        declared.note(&template);
+                        declared.note(template);
                     }
                 }
             });

@@ -19,7 +19,7 @@ use super::model::{Job, Kind};
 use super::read;
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::secrets::ClearSecrets;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use crate::template::{self, Fault, Problem, Scope, Scopes, Site, Template};
 use crate::yaml::Node;
 use trace::Trace;
@@ -33,6 +33,9 @@ pub struct Lowered {
     pub origins: Origins,
 }
 
+/// The templates that were read, by the place of their text; for lints that look at them again.
+pub type Templates<'d> = Vec<(Span, Template<'d>)>;
+
 /// Renders everything and reports what is wrong; makes the plan only if `building`.
 pub fn lower<'d>(
     job: &Job<'d>,
@@ -41,7 +44,7 @@ pub fn lower<'d>(
     compat: bool,
     building: bool,
     out: &mut Diagnostics,
-) -> Option<Lowered> {
+) -> (Option<Lowered>, Templates<'d>) {
     let mut lowering = Lowering {
         job,
         catalog,
@@ -50,6 +53,7 @@ pub fn lower<'d>(
         building,
         out,
         trace: Trace::new(sources, building),
+        templates: Vec::new(),
         used: vec![None; catalog.len()],
         no_role: false,
         this_incomplete: false,
@@ -66,10 +70,13 @@ pub fn lower<'d>(
         }
     }
     lowering.unused_texts();
-    building.then(|| Lowered {
+    let lowered = building.then(|| Lowered {
         plan: lowering.job(roles),
         origins: std::mem::replace(&mut lowering.trace, Trace::new(sources, false)).finish(),
-    })
+    });
+    let mut templates = lowering.templates;
+    templates.sort_by_key(|(span, _)| *span);
+    (lowered, templates)
 }
 
 /// What is at hand while a job is lowered.
@@ -81,6 +88,7 @@ struct Lowering<'a, 'd> {
     compat: bool,
     building: bool,
     out: &'a mut Diagnostics,
+    templates: Templates<'d>,
     trace: Trace<'a>,
     /// The prerequisites that some role brings along, with what the last such role selects as
     /// data, script and output.
@@ -331,6 +339,7 @@ impl<'d> Lowering<'_, 'd> {
         if !self.building {
             let problems = template::problems(&template, scopes);
             self.report(node, &template, &problems);
+            self.templates.push((node.span, template));
             return (Text::default(), None);
         }
         let rendered = template::render(&template, scopes);
@@ -339,7 +348,9 @@ impl<'d> Lowering<'_, 'd> {
         origin
             .via
             .extend(rendered.uses.iter().map(|taken| self.trace.used(taken)));
-        (self.clear.hide(&rendered.text), Some(origin))
+        let text = self.clear.hide(&rendered.text);
+        self.templates.push((node.span, template));
+        (text, Some(origin))
     }
 
     fn report(&mut self, node: &Node<'_>, template: &Template<'_>, problems: &[Problem]) {

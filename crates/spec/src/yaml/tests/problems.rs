@@ -372,6 +372,14 @@ fn reading_stops_after_twenty_problems() {
 }
 
 #[test]
+fn reading_stops_also_inside_a_text_of_many_lines() {
+    let text = "- @\n".repeat(19) + "- >\n    \n  a\n\n  b\n- @\n";
+    assert_eq!(problems(&text).len(), 20);
+    let text = "- @\n".repeat(19) + "- > x\n  a\n\n  b\n- @\n";
+    assert_eq!(problems(&text).len(), 20);
+}
+
+#[test]
 fn no_message_holds_a_part_of_a_value() {
     for text in [
         "a: %hunter2\n",

@@ -117,6 +117,11 @@ proptest! {
 }
 
 #[test]
+fn a_tab_inside_a_key_in_brackets_does_not_indent_it() {
+    with("- {a,\t}: b", holds_together);
+}
+
+#[test]
 fn any_beginning_of_a_file_is_read() {
     for seed in SEEDS {
         for end in (0..seed.len()).filter(|end| seed.is_char_boundary(*end)) {
