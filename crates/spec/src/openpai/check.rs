@@ -64,6 +64,9 @@ pub fn selected<'d>(role: &Role<'d>) -> impl Iterator<Item = (Kind, Name<'d>)> +
         .filter_map(|(kind, name)| name.map(|name| (kind, name)))
 }
 
+/// So many different unknown names are reported.
+const MOST_UNKNOWN: usize = 1_000;
+
 /// Unknown names, each reported once with all places that use it.
 #[derive(Default)]
 struct Unknown<'d> {
@@ -83,6 +86,8 @@ impl<'d> Unknown<'d> {
                     });
                 }
             }
+            // More than these are never shown, and each costs a search for what was meant.
+            None if self.list.len() >= MOST_UNKNOWN => {}
             None => {
                 self.known.insert((kind, name.text), self.list.len());
                 self.list.push(diagnostic());

@@ -299,6 +299,7 @@ impl<'d> Catalog<'d> {
                 match sibling.or_else(|| self.find(required.text)) {
                     Some(target) => targets.push(target),
                     None if required.text.starts_with(SCHEME) => unresolved.push(id),
+                    None if out.is_full() => {}
                     None => out.push(self.unknown(*required, fetched)),
                 }
             }
