@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 mod cases;
+mod chaos;
 mod commands;
 mod completion;
 mod crash;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nix::sys::statvfs::statvfs;
 use rusqlite::ErrorCode;
 
 /// Why the store cannot do what it is asked. Nothing was changed.
@@ -91,6 +92,8 @@ impl StoreError {
         let why = error.to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull { path },
+            // Files that are mapped into memory fail in this way when the disk is full.
+            Some(ErrorCode::SystemIoFailure) if is_full(&path) => Self::DiskFull { path },
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -119,6 +122,15 @@ impl StoreError {
             Self::NoRandomness => None,
         }
     }
+}
+
+/// Whether there is no room to speak of where a file lies.
+fn is_full(path: &Path) -> bool {
+    const LEAST: u64 = 256 << 10;
+    statvfs(path).is_ok_and(|disk| {
+        let free = disk.blocks_available().saturating_mul(disk.fragment_size());
+        free < LEAST
+    })
 }
 
 impl fmt::Display for StoreError {
