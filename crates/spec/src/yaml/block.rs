@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::anchors::Properties;
 use super::mapping::plain_key;
 use super::reader::{NOWHERE, Reader};
-use super::{Node, Scalar, Style, Value};
+use super::{Node, Style};
 
 /// What a node stands behind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,19 @@ impl<'s> Reader<'s> {
             }
         }
         let may_start_block = first_on_line || place.allows_compact();
+        if self.surely_starts_plain() {
+            let word = self.pos;
+            let column = self.column();
+            let end = self.plain_line(false);
+            if self.plain_ends_with_line(n) {
+                let text = Cow::Borrowed(self.slice(word, end));
+                let node = Node::scalar(self.span(word, end), text, Style::Plain);
+                self.count(&node);
+                return node;
+            }
+            let line = (word, end, column);
+            return self.plain_node(n, word, line, may_start_block, Properties::default());
+        }
         self.content(n, place, may_start_block, self.pos, Properties::default())
     }
 
@@ -211,7 +224,12 @@ impl<'s> Reader<'s> {
                 let node = self.alias(false);
                 self.key_or_node(n, start, line, may_start_block, Properties::default(), node)
             }
-            _ if self.starts_plain(false) => self.plain_node(n, start, may_start_block, properties),
+            _ if self.starts_plain(false) => {
+                let word = self.pos;
+                let column = self.column();
+                let end = self.plain_line(false);
+                self.plain_node(n, start, (word, end, column), may_start_block, properties)
+            }
             _ => {
                 let mut node = self.bad_start();
                 self.apply(&mut node, properties);
@@ -220,17 +238,15 @@ impl<'s> Reader<'s> {
         }
     }
 
-    #[inline]
+    /// Reads on behind the first line of a plain scalar, given its start, end and column.
     fn plain_node(
         &mut self,
         n: isize,
         start: usize,
+        (word, end, column): (usize, usize, usize),
         may_start_block: bool,
         properties: Properties<'s>,
     ) -> Node<'s> {
-        let word = self.pos;
-        let column = self.column();
-        let end = self.plain_line(false);
         if self.peek() == b':' {
             if may_start_block {
                 let span = self.span(word, end);
@@ -238,11 +254,8 @@ impl<'s> Reader<'s> {
                     let key = plain_key(self.slice(word, end), span);
                     return self.block_map_at(n, column, word, key);
                 }
-                let scalar = Scalar {
-                    text: Cow::Borrowed(self.slice(word, end)),
-                    style: Style::Plain,
-                };
-                let node = Node::new(span, Value::Scalar(scalar));
+                let text = Cow::Borrowed(self.slice(word, end));
+                let node = Node::scalar(span, text, Style::Plain);
                 return self.map_from_key(n, start, true, properties, |_| node);
             }
             return self.colon_in_value(n, word, properties);
@@ -259,11 +272,7 @@ impl<'s> Reader<'s> {
             return self.block_map(n, Some(column));
         }
         let span = self.span(plain.start, plain.end);
-        let scalar = Scalar {
-            text: plain.text,
-            style: Style::Plain,
-        };
-        let mut node = Node::new(span, Value::Scalar(scalar));
+        let mut node = Node::scalar(span, plain.text, Style::Plain);
         self.count(&node);
         if !properties.is_empty() {
             self.apply(&mut node, properties);
@@ -327,13 +336,7 @@ impl<'s> Reader<'s> {
 
     /// A scalar that is not there.
     pub(super) fn missing(&mut self, at: usize) -> Node<'s> {
-        let node = Node::new(
-            self.span(at, at),
-            Value::Scalar(Scalar {
-                text: Cow::Borrowed(""),
-                style: Style::Plain,
-            }),
-        );
+        let node = Node::scalar(self.span(at, at), Cow::Borrowed(""), Style::Plain);
         self.count(&node);
         node
     }

@@ -60,31 +60,27 @@ impl<'s> Reader<'s> {
         if !self.enter() || !self.charge(1, span) {
             return Node::new(span, Value::Map(super::Map::default()));
         }
-        let mut map = Mapping::new();
+        let mut map = Mapping::new(self);
         let indent = column as isize;
         let mut key = first;
         let mut wrong = None;
         loop {
-            let (read, value) = match key.take() {
-                Some(key) => {
+            if key.is_none() && self.at_indicator(b'?') {
+                let (key, value) = self.explicit_entry(indent);
+                span.end = span.end.max(end_of(&key, &value));
+                map.add(self, key, value);
+            } else {
+                if key.is_none() {
+                    key = self.next_key(indent, &map);
+                }
+                // If there is none, the line has been reported and passed.
+                if let Some(key) = key.take() {
                     self.pos += 1;
-                    (key, self.block_node(indent, Place::Value))
+                    let value = self.block_node(indent, Place::Value);
+                    span.end = span.end.max(end_of(&key, &value));
+                    map.add(self, key, value);
                 }
-                None if self.at_indicator(b'?') => self.explicit_entry(indent),
-                None => {
-                    if let Some(key) = self.next_key(indent, &map) {
-                        self.pos += 1;
-                        (key, self.block_node(indent, Place::Value))
-                    } else if self.next_entry(n, column, &mut wrong, start) {
-                        // The line that is no entry has been reported and passed.
-                        continue;
-                    } else {
-                        break;
-                    }
-                }
-            };
-            span.end = span.end.max(end_of(&read, &value));
-            map.add(self, read, value);
+            }
             if !self.next_entry(n, column, &mut wrong, start) {
                 break;
             }
@@ -155,7 +151,8 @@ impl<'s> Reader<'s> {
             if self.peek() == b':' {
                 return Some(plain_key(self.slice(start, end), self.span(start, end)));
             }
-            self.no_colon(start, end, map.last());
+            let before = map.last(self);
+            self.no_colon(start, end, before);
             self.resync(indent);
             return None;
         }
@@ -185,7 +182,8 @@ impl<'s> Reader<'s> {
             }
             b':' if self.is_blank(self.pos + 1) => self.missing(word),
             b'-' if self.is_blank(self.pos + 1) => {
-                self.item_in_map(map.last());
+                let before = map.last(self);
+                self.item_in_map(before);
                 self.resync(indent);
                 return None;
             }
@@ -217,7 +215,8 @@ impl<'s> Reader<'s> {
             return Some(self.key(node));
         }
         if !self.is_stopped() && self.line() == line {
-            self.no_colon(start, end, map.last());
+            let before = map.last(self);
+            self.no_colon(start, end, before);
         }
         self.resync(indent);
         None
@@ -250,14 +249,14 @@ impl<'s> Reader<'s> {
         if !self.enter() || !self.charge(1, span) {
             return Node::new(span, Value::List(Vec::new()));
         }
-        let mut list = Vec::new();
+        let first = self.items.len();
         let mut wrong = None;
         loop {
             self.pos += 1;
             span.end = span.end.max(self.pos as u32);
             let item = self.block_node(column as isize, Place::Item);
             span.end = span.end.max(item.alias().unwrap_or(item.span).end);
-            list.push(item);
+            self.items.push(item);
             let more = loop {
                 if !self.next_entry(n, column, &mut wrong, start) {
                     break false;
@@ -276,7 +275,7 @@ impl<'s> Reader<'s> {
             }
         }
         self.leave();
-        Node::new(span, Value::List(list))
+        Node::new(span, Value::List(self.items.split_off(first)))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::reader::Reader;
-use super::{Node, Scalar, Style, Value};
+use super::reader::{Reader, count_spaces};
+use super::{Node, Style};
 use crate::diagnostic::{Diagnostic, codes};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl<'s> Reader<'s> {
         } else {
             header_end
         };
-        Node::new(self.span(start, end), Value::Scalar(Scalar { text, style }))
+        Node::scalar(self.span(start, end), text, style)
     }
 
     fn before_break(&self, line_start: usize) -> usize {
@@ -137,11 +137,8 @@ impl<'s> Reader<'s> {
         let mut deepest_blank = (0, body);
         let mut line = body;
         while line < self.bytes.len() {
-            let mut word = line;
-            while self.byte(word) == b' ' {
-                word += 1;
-            }
-            let spaces = word - line;
+            let spaces = count_spaces(self.bytes, line);
+            let word = line + spaces;
             let line_end = self.line_end(word);
             if word == line_end && (!known || spaces <= lines.indent) {
                 // A blank line; it belongs if content follows, or at the end for `+`.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::mapping::Mapping;
 use super::reader::{Reader, is_blank, is_flow_indicator};
-use super::{Node, Scalar, Style, Value};
+use super::{Node, Style, Value};
 use crate::diagnostic::{Diagnostic, codes};
 
 /// The outermost brackets that the cursor is in.
@@ -59,17 +59,17 @@ impl<'s> Reader<'s> {
     }
 
     fn flow_list(&mut self, n: isize, open: usize) -> Value<'s> {
-        let mut list = Vec::new();
+        let first = self.items.len();
         while self.flow_more(n, open, b']') {
             let item = self.flow_item(n);
-            list.push(item);
+            self.items.push(item);
             self.flow_separator(n, b']');
         }
-        Value::List(list)
+        Value::List(self.items.split_off(first))
     }
 
     fn flow_map(&mut self, n: isize, open: usize) -> Value<'s> {
-        let mut map = Mapping::new();
+        let mut map = Mapping::new(self);
         while self.flow_more(n, open, b'}') {
             let explicit = self.at_indicator(b'?');
             if explicit {
@@ -221,7 +221,7 @@ impl<'s> Reader<'s> {
         let value_end = value.alias().unwrap_or(value.span).end as usize;
         let span = self.span(start, value_end.max(end));
         self.charge(1, span);
-        let mut map = Mapping::new();
+        let mut map = Mapping::new(self);
         map.add(self, key, value);
         self.leave();
         Node::new(span, map.finish(self))
@@ -287,11 +287,8 @@ impl<'s> Reader<'s> {
                 let start = self.pos;
                 let end = self.plain_line(true);
                 let plain = self.plain_rest(n, true, start, end);
-                let scalar = Scalar {
-                    text: plain.text,
-                    style: Style::Plain,
-                };
-                let node = Node::new(self.span(plain.start, plain.end), Value::Scalar(scalar));
+                let span = self.span(plain.start, plain.end);
+                let node = Node::scalar(span, plain.text, Style::Plain);
                 self.count(&node);
                 (node, false)
             }
@@ -372,13 +369,8 @@ impl<'s> Reader<'s> {
         while !matches!(self.peek(), b',' | b']' | b'}' | b'\n' | b'\r') && !self.ended() {
             self.pos += 1;
         }
-        Node::new(
-            self.span(start, self.pos),
-            Value::Scalar(Scalar {
-                text: Cow::Borrowed(self.slice(start, self.pos)),
-                style: Style::Plain,
-            }),
-        )
+        let text = Cow::Borrowed(self.slice(start, self.pos));
+        Node::scalar(self.span(start, self.pos), text, Style::Plain)
     }
 
     #[cold]

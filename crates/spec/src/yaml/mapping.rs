@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, codes};
 use crate::source::Span;
 
 /// Up to so many entries, looking at each is faster than hashing.
-const FEW: usize = 12;
+const FEW: usize = 32;
 
 /// A key as read.
 pub(super) enum ReadKey<'s> {
@@ -20,8 +20,11 @@ pub(super) enum ReadKey<'s> {
     Bad,
 }
 
+/// A mapping that is being read. Its entries are the last ones of [`Reader::entries`].
 pub(super) struct Mapping<'s> {
-    entries: Vec<Entry<'s>>,
+    first: usize,
+    /// The marks of all keys, to know most new keys without a search.
+    marks: u64,
     many: Option<Box<Many>>,
     merges: Vec<(Span, Node<'s>)>,
 }
@@ -33,44 +36,64 @@ struct Many {
 }
 
 impl<'s> Mapping<'s> {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(reader: &Reader<'s>) -> Self {
         Mapping {
-            entries: Vec::new(),
+            first: reader.entries.len(),
+            marks: 0,
             many: None,
             merges: Vec::new(),
         }
     }
 
-    /// The last entry so far.
-    pub(super) fn last(&self) -> Option<&Entry<'s>> {
-        self.entries.last()
+    fn entries<'r>(&self, reader: &'r Reader<'s>) -> &'r [Entry<'s>] {
+        reader.entries.get(self.first..).unwrap_or_default()
     }
 
-    fn find(&self, text: &str) -> Option<usize> {
+    /// The last key so far.
+    #[cold]
+    pub(super) fn last(&self, reader: &Reader<'s>) -> Option<Key<'s>> {
+        self.entries(reader).last().map(|entry| entry.key.clone())
+    }
+
+    /// The entry of a key, given the key's mark.
+    #[inline]
+    fn find<'r>(&self, reader: &'r Reader<'s>, key: &str, mark: u64) -> Option<&'r Entry<'s>> {
+        if self.marks & mark == 0 {
+            return None;
+        }
+        self.search(self.entries(reader), key)
+    }
+
+    fn search<'r>(&self, entries: &'r [Entry<'s>], text: &str) -> Option<&'r Entry<'s>> {
         if let Some(many) = &self.many {
             let place = *many.places.get(&many.state.hash_one(text))?;
-            if self
-                .entries
-                .get(place)
-                .is_some_and(|entry| entry.key.text == text)
-            {
-                return Some(place);
+            let found = entries.get(place);
+            if found.is_some_and(|entry| entry.key.text == text) {
+                return found;
             }
             // Two texts with one hash: next to impossible, so it may be slow.
         }
-        self.entries.iter().position(|entry| entry.key.text == text)
+        entries.iter().find(|entry| entry.key.text == text)
     }
 
-    fn push(&mut self, entry: Entry<'s>) {
-        if let Some(many) = &mut self.many {
-            let hash = many.state.hash_one(&*entry.key.text);
-            many.places.entry(hash).or_insert(self.entries.len());
+    #[inline]
+    fn push(&mut self, reader: &mut Reader<'s>, entry: Entry<'s>, mark: u64) {
+        self.marks |= mark;
+        reader.entries.push(entry);
+        if reader.entries.len() - self.first >= FEW {
+            self.note_place(self.entries(reader));
         }
-        self.entries.push(entry);
-        if self.entries.len() == FEW && self.many.is_none() {
+    }
+
+    /// Notes where the last key stands, and the first time where all others do.
+    fn note_place(&mut self, entries: &[Entry<'s>]) {
+        if let (Some(many), Some((entry, others))) = (&mut self.many, entries.split_last()) {
+            let hash = many.state.hash_one(&*entry.key.text);
+            many.places.entry(hash).or_insert(others.len());
+        } else {
             let state = RandomState::new();
             let mut places = HashMap::new();
-            for (index, entry) in self.entries.iter().enumerate() {
+            for (index, entry) in entries.iter().enumerate() {
                 places
                     .entry(state.hash_one(&*entry.key.text))
                     .or_insert(index);
@@ -80,39 +103,38 @@ impl<'s> Mapping<'s> {
     }
 
     /// Adds an entry. Of two with one key the first stays.
+    // Spares two copies of each entry on its way to where it is kept.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     pub(super) fn add(&mut self, reader: &mut Reader<'s>, key: ReadKey<'s>, value: Node<'s>) {
-        let ReadKey::Text(key, merge) = key else {
-            return;
-        };
-        if merge {
-            self.merges.push((key.span, value));
-            return;
-        }
-        if let Some(first) = self.find(&key.text) {
-            let first = self.entries.get(first).map(|entry| entry.key.span);
-            let complete = reader.complete;
-            reader.duplicate_key(&key, first);
-            // A lost scalar holds nothing that another place could miss.
-            if matches!(value.value, Value::Scalar(_)) && !reader.is_stopped() {
-                reader.complete = complete;
+        match key {
+            ReadKey::Text(key, false) => {
+                let mark = mark(&key.text);
+                if let Some(first) = self.find(reader, &key.text, mark) {
+                    let first = first.key.span;
+                    reader.lose_entry(&key, &value, first);
+                    return;
+                }
+                let entry = Entry {
+                    key,
+                    value,
+                    merged: None,
+                };
+                self.push(reader, entry, mark);
             }
-            return;
+            ReadKey::Text(key, true) => self.merges.push((key.span, value)),
+            ReadKey::Bad => {}
         }
-        self.push(Entry {
-            key,
-            value,
-            merged: None,
-        });
     }
 
     pub(super) fn finish(mut self, reader: &mut Reader<'s>) -> Value<'s> {
         for (span, node) in std::mem::take(&mut self.merges) {
             match node.value {
-                Value::Map(map) => self.merge(span, map),
+                Value::Map(map) => self.merge(reader, span, map),
                 Value::List(list) if list.iter().all(|node| node.as_map().is_some()) => {
                     for node in list {
                         if let Value::Map(map) = node.value {
-                            self.merge(span, map);
+                            self.merge(reader, span, map);
                         }
                     }
                 }
@@ -120,17 +142,16 @@ impl<'s> Mapping<'s> {
             }
         }
         Value::Map(Map {
-            entries: self.entries,
+            entries: reader.entries.split_off(self.first),
         })
     }
 
-    fn merge(&mut self, span: Span, map: Map<'s>) {
+    fn merge(&mut self, reader: &mut Reader<'s>, span: Span, map: Map<'s>) {
         for entry in map.entries {
-            if self.find(&entry.key.text).is_none() {
-                self.push(Entry {
-                    merged: Some(span),
-                    ..entry
-                });
+            let mark = mark(&entry.key.text);
+            if self.find(reader, &entry.key.text, mark).is_none() {
+                let merged = Some(span);
+                self.push(reader, Entry { merged, ..entry }, mark);
             }
         }
     }
@@ -189,8 +210,17 @@ impl<'s> Reader<'s> {
     }
 
     #[cold]
-    fn duplicate_key(&mut self, key: &Key<'s>, first: Option<Span>) {
-        let mut diagnostic = Diagnostic::new(
+    fn lose_entry(&mut self, key: &Key<'s>, value: &Node<'s>, first: Span) {
+        let complete = self.complete;
+        self.duplicate_key(key, first);
+        // A lost scalar holds nothing that another place could miss.
+        if matches!(value.value, Value::Scalar(_)) && !self.is_stopped() {
+            self.complete = complete;
+        }
+    }
+
+    fn duplicate_key(&mut self, key: &Key<'s>, first: Span) {
+        let diagnostic = Diagnostic::new(
             &codes::DUPLICATE_KEY,
             key.span,
             format!(
@@ -199,10 +229,8 @@ impl<'s> Reader<'s> {
             ),
         )
         .label("the second; it would be lost")
-        .help("remove or rename one of the two");
-        if let Some(first) = first {
-            diagnostic = diagnostic.related(first, "the first");
-        }
+        .help("remove or rename one of the two")
+        .related(first, "the first");
         self.report(diagnostic);
     }
 
@@ -219,6 +247,17 @@ impl<'s> Reader<'s> {
             .help("write `<<: *name` where `&name` marks a mapping, or quote the key: `\"<<\"`"),
         );
     }
+}
+
+/// One bit of 64: texts with different marks differ.
+#[inline]
+fn mark(text: &str) -> u64 {
+    let ends = match text.as_bytes() {
+        [first, .., last] => usize::from(*first) + 5 * usize::from(*last),
+        [one] => usize::from(*one),
+        [] => 0,
+    };
+    1 << ((ends + 11 * text.len()) % 64)
 }
 
 /// A key of a plain text on one line, as most are.

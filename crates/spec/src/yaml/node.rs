@@ -122,6 +122,16 @@ impl<'s> Node<'s> {
         Node { span, value, rare }
     }
 
+    /// A scalar that nothing has touched.
+    #[inline]
+    pub(super) fn scalar(span: Span, text: Cow<'s, str>, style: Style) -> Self {
+        Node {
+            span,
+            value: Value::Scalar(Scalar { text, style }),
+            rare: None,
+        }
+    }
+
     /// The explicit tag, such as `!!str` (with its exclamation marks as written).
     pub fn tag(&self) -> Option<&str> {
         self.rare.as_deref()?.tag.as_deref()

@@ -2,33 +2,50 @@
 
 use std::borrow::Cow;
 
-use super::reader::{Reader, is_blank, is_flow_indicator};
+use super::reader::{Reader, count_spaces, is_blank, is_flow_indicator};
 
-const BLOCK: u8 = 1;
-const FLOW: u8 = 2;
+/// Which bytes may end a plain scalar outside of brackets.
+static BLOCK_STOPS: [bool; 256] = marked(b":#\n\r");
 
-/// Which bytes may end a plain scalar: in any context, and in brackets only.
-static STOPS: [u8; 256] = {
-    let mut stops = [0; 256];
-    stops[b':' as usize] = BLOCK;
-    stops[b'#' as usize] = BLOCK;
-    stops[b'\n' as usize] = BLOCK;
-    stops[b'\r' as usize] = BLOCK;
-    stops[b',' as usize] = FLOW;
-    stops[b'[' as usize] = FLOW;
-    stops[b']' as usize] = FLOW;
-    stops[b'{' as usize] = FLOW;
-    stops[b'}' as usize] = FLOW;
-    stops
-};
+/// Which bytes may end a plain scalar in brackets.
+static FLOW_STOPS: [bool; 256] = marked(b":#\n\r,[]{}");
+
+/// Which bytes cannot start a plain scalar, or only if no blank follows.
+static STARTS_OTHER: [bool; 256] = marked(b",[]{}#&*!|>'\"%@`-?:");
+
+const fn marked(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut index = 0;
+    while index < bytes.len() {
+        table[bytes[index] as usize] = true;
+        index += 1;
+    }
+    table
+}
+
+/// The first marked byte from a position on, or the end.
+#[inline]
+fn find_marked(bytes: &[u8], from: usize, marked: &[bool; 256]) -> usize {
+    let mut rest = bytes.get(from..).unwrap_or_default();
+    let mut pos = from;
+    while let Some((eight, after)) = rest.split_first_chunk::<8>() {
+        for (index, byte) in eight.iter().enumerate() {
+            if marked[usize::from(*byte)] {
+                return pos + index;
+            }
+        }
+        pos += 8;
+        rest = after;
+    }
+    let found = rest.iter().position(|byte| marked[usize::from(*byte)]);
+    pos + found.unwrap_or(rest.len())
+}
 
 /// A plain scalar as read.
 pub(super) struct Plain<'s> {
     pub(super) text: Cow<'s, str>,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether it goes over several lines.
-    pub(super) folded: bool,
     /// It would have gone on in the next line, had not a `key:` stood there.
     pub(super) before_key: bool,
 }
@@ -37,46 +54,30 @@ impl<'s> Reader<'s> {
     /// Whether a plain scalar can start at the cursor.
     #[inline]
     pub(super) fn starts_plain(&self, flow: bool) -> bool {
-        match self.peek() {
-            b'-' | b'?' | b':' => {
-                let next = self.byte(self.pos + 1);
-                !(self.is_blank(self.pos + 1) || flow && is_flow_indicator(next))
-            }
-            byte => !matches!(
-                byte,
-                b',' | b'['
-                    | b']'
-                    | b'{'
-                    | b'}'
-                    | b'#'
-                    | b'&'
-                    | b'*'
-                    | b'!'
-                    | b'|'
-                    | b'>'
-                    | b'\''
-                    | b'"'
-                    | b'%'
-                    | b'@'
-                    | b'`'
-            ),
+        let byte = self.peek();
+        if !STARTS_OTHER[usize::from(byte)] {
+            return true;
         }
+        matches!(byte, b'-' | b'?' | b':')
+            && !self.is_blank(self.pos + 1)
+            && !(flow && is_flow_indicator(self.byte(self.pos + 1)))
+    }
+
+    /// Whether a plain scalar starts at the cursor, whatever the next byte is.
+    #[inline]
+    pub(super) fn surely_starts_plain(&self) -> bool {
+        !STARTS_OTHER[usize::from(self.peek())]
     }
 
     /// Reads the part of a plain scalar that lies on the current line, and leaves the cursor at
     /// what ended it. Gives the end of the part without blanks after it.
-    #[inline]
     pub(super) fn plain_line(&mut self, flow: bool) -> usize {
         let bytes = self.bytes;
         let start = self.pos;
-        let mask = if flow { BLOCK | FLOW } else { BLOCK };
+        let stops = if flow { &FLOW_STOPS } else { &BLOCK_STOPS };
         let mut pos = start;
         loop {
-            while let Some(byte) = bytes.get(pos)
-                && STOPS[*byte as usize] & mask == 0
-            {
-                pos += 1;
-            }
+            pos = find_marked(bytes, pos, stops);
             match bytes.get(pos) {
                 Some(b':') => match bytes.get(pos + 1) {
                     None => break,
@@ -94,6 +95,22 @@ impl<'s> Reader<'s> {
         pos
     }
 
+    /// Whether the next line, which must follow at once, is not indented deeper than `n` and so
+    /// no part of a plain scalar. If so, the cursor goes to its first word.
+    #[inline]
+    pub(super) fn plain_ends_with_line(&mut self, n: isize) -> bool {
+        if self.peek() != b'\n' {
+            return false;
+        }
+        let line = self.pos + 1;
+        let indent = count_spaces(self.bytes, line);
+        let ends = indent as isize <= n && self.is_word(line + indent);
+        if ends {
+            self.enter_line(line, line + indent);
+        }
+        ends
+    }
+
     /// Reads the rest of a plain scalar whose first line ends at `end`: the following lines that
     /// are indented deeper than `n`.
     #[inline]
@@ -108,31 +125,21 @@ impl<'s> Reader<'s> {
             text: Cow::Borrowed(self.slice(start, end)),
             start,
             end,
-            folded: false,
             before_key: false,
         };
         while matches!(self.peek(), b'\n' | b'\r') {
             let mut breaks = 1;
             let mut line = self.next_line(self.pos);
-            let mut word = line;
-            let mut spaces = true;
-            let mut indent = 0;
+            let mut indent = count_spaces(self.bytes, line);
+            let mut word = line + indent;
             loop {
                 match self.byte(word) {
-                    b' ' => {
-                        indent += isize::from(spaces);
-                        word += 1;
-                    }
-                    b'\t' => {
-                        spaces = false;
-                        word += 1;
-                    }
+                    b' ' | b'\t' => word += 1,
                     b'\n' | b'\r' => {
                         breaks += 1;
                         line = self.next_line(word);
-                        word = line;
-                        spaces = true;
-                        indent = 0;
+                        indent = count_spaces(self.bytes, line);
+                        word = line + indent;
                     }
                     _ => break,
                 }
@@ -143,7 +150,11 @@ impl<'s> Reader<'s> {
             {
                 break;
             }
-            if indent <= n && (!flow || self.flow_is_left(word)) {
+            if indent as isize <= n && (!flow || self.flow_is_left(word)) {
+                if !flow && word == line + indent {
+                    // So that this line is not looked at again.
+                    self.enter_line(line, word);
+                }
                 break;
             }
             let before = self.pos;
@@ -169,7 +180,6 @@ impl<'s> Reader<'s> {
             }
             text.push_str(self.slice(word, part_end));
             plain.end = part_end;
-            plain.folded = true;
         }
         plain
     }

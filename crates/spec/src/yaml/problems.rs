@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::anchors::Properties;
 use super::block::Place;
 use super::reader::Reader;
-use super::{Entry, Node, Scalar, Style, Value};
+use super::{Key, Node, Scalar, Style, Value};
 use crate::diagnostic::{Diagnostic, Edit, Fix, codes};
 use crate::source::Span;
 
@@ -268,7 +268,7 @@ impl<'s> Reader<'s> {
 
     /// The line at `start` should be `key: value`.
     #[cold]
-    pub(super) fn no_colon(&mut self, start: usize, end: usize, before: Option<&Entry<'s>>) {
+    pub(super) fn no_colon(&mut self, start: usize, end: usize, before: Option<Key<'s>>) {
         let line_end = self.line_end(start).min(end.max(start));
         let line = self.slice(start, line_end);
         let word = line.split([' ', '\t']).next().unwrap_or_default();
@@ -294,10 +294,10 @@ impl<'s> Reader<'s> {
             diagnostic.label.push_str("no `:` here");
             if let Some(before) = before {
                 diagnostic = diagnostic
-                    .related(before.key.span, "the key before")
+                    .related(before.span, "the key before")
                     .help(format!(
                         "write `key: value`; if the line continues the value of `{}`, indent it deeper than that key",
-                        shorten(&before.key.text)
+                        shorten(&before.text)
                     ));
             } else {
                 diagnostic = diagnostic.help("write `key: value`");
@@ -307,7 +307,7 @@ impl<'s> Reader<'s> {
     }
 
     #[cold]
-    pub(super) fn item_in_map(&mut self, before: Option<&Entry<'s>>) {
+    pub(super) fn item_in_map(&mut self, before: Option<Key<'s>>) {
         let mut diagnostic = self
             .syntax(
                 self.pos,
@@ -316,7 +316,7 @@ impl<'s> Reader<'s> {
             )
             .help("a list belongs under a key that has no other value");
         if let Some(before) = before {
-            diagnostic = diagnostic.related(before.key.span, "the key before");
+            diagnostic = diagnostic.related(before.span, "the key before");
         }
         self.report(diagnostic);
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::reader::Reader;
-use super::{Node, Scalar, Style, Value};
+use super::{Node, Style};
 use crate::diagnostic::{Diagnostic, codes};
 
 impl<'s> Reader<'s> {
@@ -54,7 +54,14 @@ impl<'s> Reader<'s> {
                     }
                     pending = self.pos;
                 }
-                Some(_) => self.pos += 1,
+                Some(_) => {
+                    let rest = self.bytes.get(self.pos..).unwrap_or_default();
+                    let length = rest
+                        .iter()
+                        .position(|byte| *byte == quote || matches!(byte, b'\\' | b'\n' | b'\r'));
+                    // A `\` in single quotes is nothing special: pass it.
+                    self.pos += length.unwrap_or(rest.len()).max(1);
+                }
                 None => {
                     self.flush(&mut text, pending, self.pos);
                     text = match text {
@@ -71,10 +78,7 @@ impl<'s> Reader<'s> {
         } else {
             Style::SingleQuoted
         };
-        Node::new(
-            self.span(start, self.pos),
-            Value::Scalar(Scalar { text, style }),
-        )
+        Node::scalar(self.span(start, self.pos), text, style)
     }
 
     fn flush(&self, text: &mut Cow<'s, str>, from: usize, to: usize) {

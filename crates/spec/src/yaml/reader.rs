@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::anchors::Anchor;
 use super::flow::Brackets;
-use super::{Comment, Limits};
+use super::{Comment, Entry, Limits, Node};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, codes};
 use crate::source::{SourceId, Span};
 
@@ -38,6 +38,11 @@ pub(super) struct Reader<'s> {
     /// The handles that `%TAG` directives declare.
     pub(super) tag_handles: HashSet<&'s str>,
     pub(super) comments: Vec<Comment<'s>>,
+    /// The entries of the mappings that are being read, the innermost mapping's last, so that each
+    /// mapping is stored once its length is known.
+    pub(super) entries: Vec<Entry<'s>>,
+    /// The items of the lists that are being read, likewise.
+    pub(super) items: Vec<Node<'s>>,
     pub(super) complete: bool,
     pub(super) problems: Vec<Diagnostic>,
     stopped: bool,
@@ -70,6 +75,8 @@ impl<'s> Reader<'s> {
             last_star: None,
             tag_handles: HashSet::new(),
             comments: Vec::new(),
+            entries: Vec::with_capacity(64),
+            items: Vec::with_capacity(64),
             complete: true,
             problems: Vec::new(),
             stopped: false,
@@ -145,6 +152,37 @@ impl<'s> Reader<'s> {
     /// the first on its line and whether it is a document marker.
     #[inline]
     pub(super) fn skip_separation(&mut self) {
+        // Most often nothing at all or one space.
+        let after_space = self.pos + usize::from(self.peek() == b' ');
+        if self.is_word(after_space) {
+            self.pos = after_space;
+        } else {
+            self.skip_lines();
+        }
+    }
+
+    #[inline(never)]
+    fn skip_lines(&mut self) {
+        // Most often the end of this line and the indentation of the next.
+        let line = self.pos + 1;
+        let word = line + count_spaces(self.bytes, line);
+        if self.peek() == b'\n' && self.is_word(word) {
+            self.enter_line(line, word);
+        } else {
+            self.skip_much_separation();
+        }
+    }
+
+    /// Whether neither a blank, a line break, a `#` nor the end is at a position.
+    #[inline]
+    pub(super) fn is_word(&self, at: usize) -> bool {
+        match self.bytes.get(at) {
+            Some(byte) => !SEPARATES[usize::from(*byte)],
+            None => false,
+        }
+    }
+
+    fn skip_much_separation(&mut self) {
         let mut bytes = self.bytes;
         let mut pos = self.pos;
         let mut crossed = false;
@@ -204,11 +242,7 @@ impl<'s> Reader<'s> {
     /// The end of the line that a position lies in, before its line break.
     pub(super) fn line_end(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or_default();
-        let length = rest
-            .iter()
-            .position(|byte| matches!(byte, b'\n' | b'\r'))
-            .unwrap_or(rest.len());
-        from + length
+        from + memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())
     }
 
     /// The start of the next line, given the end of one.
@@ -222,6 +256,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Puts the cursor on the first word of the line that starts at `line_start`.
+    #[inline]
     pub(super) fn enter_line(&mut self, line_start: usize, first_word: usize) {
         self.line_start = line_start;
         self.pos = first_word;
@@ -246,6 +281,7 @@ impl<'s> Reader<'s> {
         self.bytes = &self.bytes[..end.min(self.bytes.len())];
     }
 
+    #[inline]
     pub(super) fn note_marker(&mut self) {
         if self.pos == self.line_start && self.is_marker(self.pos) {
             self.marker = self.pos;
@@ -431,6 +467,33 @@ impl<'s> Reader<'s> {
             self.pos = self.line_end(self.pos);
         }
     }
+}
+
+/// The bytes that may stand between words: blanks, line breaks and the start of a comment.
+static SEPARATES: [bool; 256] = {
+    let mut separates = [false; 256];
+    separates[b' ' as usize] = true;
+    separates[b'\t' as usize] = true;
+    separates[b'\n' as usize] = true;
+    separates[b'\r' as usize] = true;
+    separates[b'#' as usize] = true;
+    separates
+};
+
+/// How many spaces stand at a position. Looks at eight bytes in one step.
+#[inline]
+pub(super) fn count_spaces(bytes: &[u8], from: usize) -> usize {
+    let mut rest = bytes.get(from..).unwrap_or_default();
+    let mut count = 0;
+    while let Some((eight, after)) = rest.split_first_chunk() {
+        let others = u64::from_le_bytes(*eight) ^ u64::from_le_bytes([b' '; 8]);
+        if others != 0 {
+            return count + others.trailing_zeros() as usize / 8;
+        }
+        count += 8;
+        rest = after;
+    }
+    count + rest.iter().take_while(|byte| **byte == b' ').count()
 }
 
 #[inline]

@@ -246,7 +246,16 @@ impl<'s> Reader<'s> {
                 .iter()
                 .fold(0, |any, byte| any | u8::from(suspicious(*byte)))
         };
-        if self.bytes.chunks(64).all(|bytes| any(bytes) == 0) {
+        let unusual = |byte: u8| (byte.wrapping_sub(b' ') > b'~' - b' ') & (byte != b'\n');
+        let clean = |bytes: &[u8; 64]| {
+            let mut found = false;
+            for byte in bytes {
+                found |= unusual(*byte);
+            }
+            !found || any(bytes) == 0
+        };
+        let (chunks, rest) = self.bytes.as_chunks();
+        if chunks.iter().all(clean) && any(rest) == 0 {
             return;
         }
         let mut places = self
