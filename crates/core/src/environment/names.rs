@@ -1,6 +1,8 @@
 //! Whether a name is one of the variables that a job's tasks find.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashSet;
 
 use super::{FAMILIES, port_labels, short_name};
 
@@ -25,11 +27,12 @@ pub struct RoleShape<'a> {
 #[derive(Debug)]
 pub struct Names<'a> {
     roles: &'a [RoleShape<'a>],
-    by_spelling: HashMap<String, Vec<usize>>,
-    /// The labels that each role asks for.
-    ports: Vec<HashSet<&'a str>>,
+    /// The places of the roles by the spellings of their names, in order.
+    by_spelling: Vec<(Cow<'a, str>, usize)>,
+    /// The labels that each role asks for, once somebody wants to know.
+    ports: Vec<OnceCell<HashSet<&'a str>>>,
     /// Those of all roles.
-    all_ports: HashSet<&'a str>,
+    all_ports: OnceCell<HashSet<&'a str>>,
 }
 
 /// Whether a name is a variable, and if not, what is wrong with it.
@@ -48,27 +51,45 @@ pub enum Verdict<'a> {
 impl<'a> Names<'a> {
     /// Prepares the names of a job's roles.
     pub fn new(roles: &'a [RoleShape<'a>]) -> Self {
-        let mut by_spelling: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_spelling: Vec<(Cow<'a, str>, usize)> = Vec::with_capacity(roles.len() * 2);
         for (index, role) in roles.iter().enumerate() {
-            let short = short_name(role.name);
-            if short != role.name && !short.is_empty() {
-                by_spelling.entry(short).or_default().push(index);
+            let is_short = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            if !role.name.bytes().all(is_short) {
+                let short = short_name(role.name);
+                if !short.is_empty() {
+                    by_spelling.push((short.into(), index));
+                }
             }
-            by_spelling
-                .entry(role.name.to_owned())
-                .or_default()
-                .push(index);
+            by_spelling.push((role.name.into(), index));
         }
-        let ports: Vec<HashSet<&str>> = roles
-            .iter()
-            .map(|role| port_labels(role.ports.iter().copied()).collect())
-            .collect();
+        by_spelling.sort();
         Names {
             roles,
             by_spelling,
-            all_ports: ports.iter().flatten().copied().collect(),
-            ports,
+            ports: vec![OnceCell::new(); roles.len()],
+            all_ports: OnceCell::new(),
         }
+    }
+
+    /// The places of the roles that a spelling means.
+    fn spelt(&self, spelling: &str) -> impl Iterator<Item = usize> {
+        let start = self
+            .by_spelling
+            .partition_point(|(other, _)| **other < *spelling);
+        let from = self.by_spelling.get(start..).unwrap_or_default();
+        let count = from.partition_point(|(other, _)| **other == *spelling);
+        from.iter().take(count).map(|(_, index)| *index)
+    }
+
+    fn some_role_has_port(&self, label: &str) -> bool {
+        let collect = || {
+            let own = self
+                .roles
+                .iter()
+                .flat_map(|role| role.ports.iter().copied());
+            port_labels(own).collect()
+        };
+        !self.roles.is_empty() && self.all_ports.get_or_init(collect).contains(label)
     }
 
     /// Whether a task finds a variable of this name. `current` is the task's role, by its place;
@@ -105,7 +126,7 @@ impl<'a> Names<'a> {
         if let Some(behind) = after.strip_prefix("port>") {
             return match (current, rest.strip_suffix(behind)) {
                 (_, None | Some("")) => Verdict::Unknown,
-                (None, Some(label)) if self.all_ports.contains(label) => Verdict::Defined,
+                (None, Some(label)) if self.some_role_has_port(label) => Verdict::Defined,
                 (None, Some(_)) => Verdict::Unknown,
                 (Some(index), Some(label)) => self.port_of(index, label),
             };
@@ -120,8 +141,8 @@ impl<'a> Names<'a> {
             .chain([rest.len()]);
         any(ends.flat_map(|end| {
             let (spelling, rest) = rest.split_at(end);
-            let roles = self.by_spelling.get(spelling).into_iter().flatten();
-            roles.map(move |index| self.behind_role(*index, behind, rest))
+            let roles = self.spelt(spelling);
+            roles.map(move |index| self.behind_role(index, behind, rest))
         }))
     }
 
@@ -166,10 +187,14 @@ impl<'a> Names<'a> {
     }
 
     fn port_of(&self, role: usize, label: &str) -> Verdict<'a> {
-        match (self.roles.get(role), self.ports.get(role)) {
-            (Some(_), Some(ports)) if ports.contains(label) => Verdict::Defined,
-            (Some(role), _) => Verdict::NoSuchPort(role),
-            (None, _) => Verdict::Unknown,
+        let (Some(role), Some(ports)) = (self.roles.get(role), self.ports.get(role)) else {
+            return Verdict::Unknown;
+        };
+        let collect = || port_labels(role.ports.iter().copied()).collect();
+        if ports.get_or_init(collect).contains(label) {
+            Verdict::Defined
+        } else {
+            Verdict::NoSuchPort(role)
         }
     }
 

@@ -121,6 +121,9 @@ impl Diagnostics {
 
     /// In file order, each once, and without errors that only follow from another at the same place.
     pub fn into_vec(self) -> Vec<Diagnostic> {
+        if self.list.is_empty() {
+            return self.list;
+        }
         let mut seen = HashSet::new();
         let mut first_of_family = HashMap::new();
         let keep: Vec<bool> = self

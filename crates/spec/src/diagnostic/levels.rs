@@ -77,12 +77,11 @@ impl Allowed {
         let mut spoken = Range::default();
         for span in comments {
             let text = source.slice(span);
-            let Some(at) = text.find("pinnace:") else {
-                continue;
-            };
-            if !text[..at].chars().all(|char| char == '#' || char == ' ') {
+            let words = text.trim_start_matches(['#', ' ']);
+            if !words.starts_with("pinnace:") {
                 continue;
             }
+            let at = text.len() - words.len();
             self.read_comment(source, span.part(at, text.len()), &mut spoken, diagnostics);
         }
     }

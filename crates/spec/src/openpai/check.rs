@@ -249,6 +249,9 @@ fn unused_role(job: &Job<'_>, name: Name<'_>, effect: &str, out: &mut Diagnostic
 
 /// Two roles that differ only in case or punctuation share the short names of their variables.
 fn role_spellings(job: &Job<'_>, out: &mut Diagnostics) {
+    if job.roles.len() < 2 {
+        return;
+    }
     let mut known: HashMap<String, Name<'_>> = HashMap::new();
     for role in &job.roles {
         let short: String = role

@@ -48,10 +48,10 @@ impl<'d> ClearSecrets<'d> {
             .get("prerequisites")
             .and_then(|entry| entry.value.as_list());
         for prerequisite in prerequisites.unwrap_or_default() {
-            let auth = prerequisite.get("auth");
-            let password = auth
-                .and_then(|auth| auth.value.get("password"))
-                .map(|entry| &entry.value);
+            let Some(auth) = prerequisite.get("auth") else {
+                continue;
+            };
+            let password = auth.value.get("password").map(|entry| &entry.value);
             let name = prerequisite
                 .get("name")
                 .and_then(|entry| entry.value.as_text());

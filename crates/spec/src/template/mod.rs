@@ -13,7 +13,7 @@ mod tests;
 
 pub use diagnose::{Site, diagnose};
 pub use parse::{Mustache, Part, Tag, Template, has_tag, parse};
-pub use path::{BadPath, Scope, Segment, dotted, secret_leaves};
+pub use path::{BadPath, Scope, Segment, Segments, dotted, secret_leaves};
 pub use render::{Lookup, Rendered, Scopes, This, Use, problems, render};
 
 use std::ops::Range;

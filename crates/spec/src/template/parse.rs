@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::path::{Scope, Segment, read_path};
+use super::path::{Scope, Segment, Segments, read_path};
 use super::{Fault, Problem, push_problem};
 use crate::diagnostic::suggest;
 
@@ -45,7 +45,7 @@ pub struct Tag<'t> {
     /// The scope of that name, if it is one.
     pub scope: Option<Scope>,
     /// The steps from there.
-    pub path: Vec<Segment<'t>>,
+    pub path: Segments<'t>,
 }
 
 /// What other template languages have. Upstream drops such tags without a word.
@@ -99,7 +99,7 @@ impl<'t> Template<'t> {
 pub fn parse(text: &str) -> Template<'_> {
     let mut template = Template {
         text,
-        parts: Vec::new(),
+        parts: Vec::with_capacity(likely_parts(text)),
         problems: Vec::new(),
         tag_count: 0,
     };
@@ -136,6 +136,13 @@ pub fn parse(text: &str) -> Template<'_> {
     }
     push_literal(&mut template.parts, literal_start..text.len());
     template
+}
+
+/// How many parts a text probably has; not many more than it can have.
+fn likely_parts(text: &str) -> usize {
+    const MOST: usize = 64;
+    let opens = memchr::memchr_iter(b'<', text.as_bytes()).count();
+    opens.saturating_mul(2).saturating_add(1).min(MOST)
 }
 
 fn push_literal(parts: &mut Vec<Part<'_>>, range: Range<usize>) {
@@ -187,11 +194,12 @@ fn find_open(text: &str, mut at: usize) -> Option<usize> {
 /// before the next `<%` or at the end of the text.
 fn find_end(text: &str, inside: usize) -> (usize, bool) {
     let rest = text.as_bytes().get(inside..).unwrap_or_default();
-    for (offset, pair) in rest.windows(2).enumerate() {
-        match pair {
-            b"%>" => return (inside + offset + CLOSE.len(), true),
-            b"<%" => return (inside + offset, false),
-            _ => {}
+    for at in memchr::memchr_iter(b'%', rest) {
+        if at > 0 && rest[at - 1] == b'<' {
+            return (inside + at - 1, false);
+        }
+        if rest.get(at + 1) == Some(&b'>') {
+            return (inside + at + CLOSE.len(), true);
         }
     }
     (text.len(), false)

@@ -47,7 +47,15 @@ impl Scope {
     }
 
     pub(super) fn read(name: &str) -> Option<Scope> {
-        Scope::ALL.into_iter().find(|scope| scope.name() == name)
+        Some(match name {
+            "$parameters" => Scope::Parameters,
+            "$secrets" => Scope::Secrets,
+            "$data" => Scope::Data,
+            "$script" => Scope::Script,
+            "$output" => Scope::Output,
+            "this" => Scope::This,
+            _ => return None,
+        })
     }
 }
 
@@ -66,6 +74,44 @@ pub struct Segment<'t> {
     pub range: Range<usize>,
 }
 
+/// The steps of a path. Most have one, which needs no memory of its own.
+#[derive(Clone, Debug)]
+pub enum Segments<'t> {
+    /// A single step.
+    One([Segment<'t>; 1]),
+    /// None, or several.
+    Many(Vec<Segment<'t>>),
+}
+
+impl<'t> Segments<'t> {
+    fn push(&mut self, segment: Segment<'t>) {
+        match self {
+            Segments::Many(list) if list.is_empty() => *self = Segments::One([segment]),
+            Segments::Many(list) => list.push(segment),
+            Segments::One([first]) => *self = Segments::Many(vec![first.clone(), segment]),
+        }
+    }
+}
+
+impl<'t> std::ops::Deref for Segments<'t> {
+    type Target = [Segment<'t>];
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Segments::One(one) => one,
+            Segments::Many(list) => list,
+        }
+    }
+}
+
+impl PartialEq for Segments<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Segments<'_> {}
+
 /// Why a path cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadPath {
@@ -80,7 +126,7 @@ pub enum BadPath {
 }
 
 /// The first name of a path and the segments behind it.
-pub(super) type Path<'t> = (Segment<'t>, Vec<Segment<'t>>);
+pub(super) type Path<'t> = (Segment<'t>, Segments<'t>);
 
 /// Reads the bytes `range` of `text` as a path. White space around names is not part of them.
 pub(super) fn read_path(text: &str, range: Range<usize>) -> Result<Path<'_>, BadPath> {
@@ -90,7 +136,7 @@ pub(super) fn read_path(text: &str, range: Range<usize>) -> Result<Path<'_>, Bad
         end: range.end,
     };
     let first = rest.name()?;
-    let mut segments = Vec::new();
+    let mut segments = Segments::Many(Vec::new());
     loop {
         match rest.next_char() {
             None => return Ok((first, segments)),

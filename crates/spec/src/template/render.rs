@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pinnace_core::text::{Piece, SecretName, Text};
 
-use super::parse::{Part, Tag, Template};
+use super::parse::{Part, Tag, Template, has_tag};
 use super::path::{Scope, Segment, dotted, is_index};
 use super::{Fault, Problem, push_problem};
 use crate::diagnostic::suggest;
@@ -138,14 +138,51 @@ pub fn render<'d>(template: &Template<'_>, scopes: &Scopes<'_, 'd>) -> Rendered<
 /// What is wrong with a template, without the rendered text: much cheaper.
 pub fn problems(template: &Template<'_>, scopes: &Scopes<'_, '_>) -> Vec<Problem> {
     let needs_render = !template.problems.is_empty()
-        || template.tags().any(|tag| match take(tag, scopes) {
-            Some(Ok((scope, found, value))) => warns(scope, &found, &value).is_some(),
-            Some(Err(_)) | None => true,
+        || template.tags().any(|tag| {
+            !is_plainly_right(tag, scopes)
+                && match take(tag, scopes) {
+                    Some(Ok((scope, found, value))) => warns(scope, &found, &value).is_some(),
+                    Some(Err(_)) | None => true,
+                }
         });
     if needs_render {
         render(template, scopes).problems
     } else {
         Vec::new()
+    }
+}
+
+/// Whether a tag finds a text, or a list of texts, without tags of its own. Most do; whatever else
+/// there is takes the longer way.
+fn is_plainly_right(tag: &Tag<'_>, scopes: &Scopes<'_, '_>) -> bool {
+    let Some(scope) = tag.scope else {
+        return false;
+    };
+    let Some(mut node) = scopes.node(scope) else {
+        return false;
+    };
+    for segment in &*tag.path {
+        let next = match &node.value {
+            Value::Map(_) => node.get(segment.key).map(|entry| &entry.value),
+            Value::List(items) if is_index(segment.key) => {
+                let index = segment.key.parse().ok();
+                index.and_then(|index: usize| items.get(index))
+            }
+            _ => None,
+        };
+        match next {
+            Some(next) => node = next,
+            None => return false,
+        }
+    }
+    let is_plain = |node: &Node<'_>| {
+        let text = node.as_scalar().map(|scalar| &*scalar.text);
+        text.is_some_and(|text| scope == Scope::Secrets || !has_tag(text))
+    };
+    match &node.value {
+        Value::Scalar(_) => !node.is_null() && is_plain(node),
+        Value::List(items) => items.iter().all(is_plain),
+        Value::Map(_) => false,
     }
 }
 

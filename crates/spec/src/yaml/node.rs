@@ -169,15 +169,23 @@ impl<'s> Node<'s> {
 
     /// The entry of a key, if this is a mapping that has it.
     pub fn get(&self, key: &str) -> Option<&Entry<'s>> {
+        match &self.rare {
+            None => self.as_map()?.get(key),
+            Some(_) => self.as_map()?.entries.get(self.position(key)?),
+        }
+    }
+
+    /// The place of a key among the entries, if this is a mapping that has it.
+    pub fn position(&self, key: &str) -> Option<usize> {
         let map = self.as_map()?;
         match &self.rare {
             // Entries that were added later are not in the order.
             Some(rare) if !rare.by_key.is_empty() && rare.by_key.len() == map.entries.len() => {
                 let key_at = |place: &u32| &*map.entries[*place as usize].key.text;
                 let found = rare.by_key.binary_search_by(|place| key_at(place).cmp(key));
-                map.entries.get(rare.by_key[found.ok()?] as usize)
+                Some(rare.by_key[found.ok()?] as usize)
             }
-            _ => map.get(key),
+            _ => map.entries.iter().position(|entry| entry.key.text == key),
         }
     }
 
@@ -240,7 +248,13 @@ impl<'s> Node<'s> {
 
     /// Whether it is nothing: `~`, `null`, or no value at all.
     pub fn is_null(&self) -> bool {
-        self.kind() == Kind::Null
+        // Most texts are told from null by a look at their length.
+        match &self.value {
+            Value::Scalar(scalar) if matches!(scalar.text.len(), 0 | 1 | 4) => {
+                self.kind() == Kind::Null
+            }
+            _ => false,
+        }
     }
 
     /// What YAML's core schema takes it for.
@@ -323,6 +337,12 @@ fn number_kind(text: &str) -> Kind {
 }
 
 fn parse_integer(text: &str) -> Option<i128> {
+    /// So many digits always fit.
+    const SHORT: usize = 18;
+    if (1..=SHORT).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let add = |number, digit: u8| number * 10 + i64::from(digit - b'0');
+        return Some(text.bytes().fold(0_i64, add).into());
+    }
     if let Some(octal) = text.strip_prefix("0o") {
         return i128::from_str_radix(octal, 8).ok();
     }

@@ -37,18 +37,18 @@ impl<'d> Catalog<'d> {
             siblings.extend(ids.iter().map(|_| ids.clone()));
             documents.push(ids);
         }
-        let mut sites: Vec<Name<'d>> = job
-            .roles
+        let listed = job.roles.iter().flat_map(|role| &role.prerequisites);
+        let required = self
+            .all
             .iter()
-            .flat_map(|role| role.prerequisites.clone())
+            .flat_map(|prerequisite| &prerequisite.require);
+        let sites: Vec<Name<'d>> = listed
+            .chain(required)
+            .filter(|site| site.text.starts_with(SCHEME))
+            .copied()
             .collect();
-        sites.extend(
-            self.all
-                .iter()
-                .flat_map(|prerequisite| prerequisite.require.clone()),
-        );
         for site in sites {
-            if !site.text.starts_with(SCHEME) || self.by_reference.contains_key(site.text) {
+            if self.by_reference.contains_key(site.text) {
                 continue;
             }
             let found = match fetched.references.get(site.text) {

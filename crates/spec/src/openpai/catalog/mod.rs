@@ -40,7 +40,8 @@ pub type Id = usize;
 pub struct Catalog<'d> {
     all: Vec<Prerequisite<'d>>,
     own: usize,
-    by_name: HashMap<&'d str, Vec<Id>>,
+    /// The job's own in the order of their names, without those that stand twice.
+    by_name: Vec<(&'d str, Id)>,
     by_reference: HashMap<String, Id>,
     requires: Vec<Vec<Id>>,
     /// Those that require an item which could not be looked up.
@@ -75,7 +76,7 @@ impl<'d> Catalog<'d> {
         let mut catalog = Catalog {
             own: all.len(),
             all,
-            by_name: HashMap::new(),
+            by_name: Vec::new(),
             by_reference: HashMap::new(),
             requires: Vec::new(),
             unresolved: Vec::new(),
@@ -111,11 +112,8 @@ impl<'d> Catalog<'d> {
 
     /// The job's own prerequisite of a type and name.
     pub fn of_kind(&self, kind: Kind, name: &str) -> Option<Id> {
-        let candidates = self.by_name.get(name)?;
-        candidates
-            .iter()
-            .copied()
-            .find(|id| self.all[*id].kind == Some(kind))
+        let mut candidates = self.called(name).iter().map(|(_, id)| *id);
+        candidates.find(|id| self.all[*id].kind == Some(kind))
     }
 
     /// What a role's `prerequisites` entry means. Of several types under one name the last that is
@@ -124,23 +122,25 @@ impl<'d> Catalog<'d> {
         if name.starts_with(SCHEME) {
             return self.by_reference.get(name).copied();
         }
-        let candidates = self.by_name.get(name)?;
-        let not_image = |id: &&Id| self.all[**id].kind != Some(Kind::DockerImage);
+        let candidates = self.called(name);
+        let not_image = |(_, id): &&(&str, Id)| self.all[*id].kind != Some(Kind::DockerImage);
         candidates
             .iter()
             .rev()
             .find(not_image)
             .or(candidates.last())
-            .copied()
+            .map(|(_, id)| *id)
     }
 
     /// The job's own prerequisites of a name, whatever their types.
     pub fn all_called(&self, name: &str) -> impl Iterator<Item = &Prerequisite<'d>> {
-        self.by_name
-            .get(name)
-            .into_iter()
-            .flatten()
-            .map(|id| &self.all[*id])
+        self.called(name).iter().map(|(_, id)| &self.all[*id])
+    }
+
+    fn called(&self, name: &str) -> &[(&'d str, Id)] {
+        let start = self.by_name.partition_point(|(other, _)| *other < name);
+        let from = &self.by_name[start..];
+        &from[..from.partition_point(|(other, _)| *other == name)]
     }
 
     /// The names of the job's own, for suggestions.
@@ -256,17 +256,25 @@ impl<'d> Catalog<'d> {
     }
 
     fn index_names(&mut self, out: &mut Diagnostics) {
-        for (id, prerequisite) in self.all.iter().enumerate() {
-            let Some(name) = prerequisite.name else {
-                continue;
-            };
-            let same_name = self.by_name.entry(name.text).or_default();
-            let twin = same_name
-                .iter()
-                .find(|other| self.all[**other].kind == prerequisite.kind);
-            if let (Some(twin), Some(kind)) =
-                (twin.and_then(|id| self.all[*id].name), prerequisite.kind)
-            {
+        let all = self.all.iter().enumerate();
+        let mut named: Vec<(&'d str, Id)> = all
+            .filter_map(|(id, prerequisite)| Some((prerequisite.name?.text, id)))
+            .collect();
+        named.sort_unstable();
+        self.by_name = Vec::with_capacity(named.len());
+        let mut group = 0;
+        for (text, id) in named {
+            let prerequisite = &self.all[id];
+            if self.by_name.last().is_none_or(|(last, _)| *last != text) {
+                group = self.by_name.len();
+            }
+            let mut same_name = self.by_name[group..].iter().map(|(_, id)| &self.all[*id]);
+            let twin = same_name.find(|other| other.kind == prerequisite.kind);
+            if let (Some(twin), Some(name), Some(kind)) = (
+                twin.and_then(|twin| twin.name),
+                prerequisite.name,
+                prerequisite.kind,
+            ) {
                 let message = format!(
                     "two `{}` prerequisites are called `{}`",
                     kind.word(),
@@ -279,7 +287,7 @@ impl<'d> Catalog<'d> {
                         .help("give each prerequisite of one type a name of its own"),
                 );
             } else {
-                same_name.push(id);
+                self.by_name.push((text, id));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Secrets that will not stay secret.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -82,12 +83,13 @@ fn password<'d>(node: &'d Node<'d>) -> Option<&'d Node<'d>> {
 }
 
 fn clear_passwords(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
-    let secrets = subject.job.secrets.map(template::secret_leaves);
-    let values: HashSet<&str> = secrets
-        .iter()
-        .flatten()
-        .filter_map(|(_, node)| node.as_text())
-        .collect();
+    let values = LazyCell::new(|| {
+        let secrets = subject.job.secrets.map(template::secret_leaves);
+        let leaves = secrets.into_iter().flatten();
+        leaves
+            .filter_map(|(_, node)| node.as_text())
+            .collect::<HashSet<&str>>()
+    });
     for prerequisite in subject.own_prerequisites() {
         let Some(node) = password(prerequisite.node) else {
             continue;

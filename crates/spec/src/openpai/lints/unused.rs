@@ -1,8 +1,6 @@
 //! Parameters, secrets and prerequisites that nothing names.
 
-use std::collections::HashSet;
-
-use indexmap::IndexMap;
+use std::ops::Range;
 
 use super::super::marketplace::SCHEME;
 use super::super::model::{Kind, Name};
@@ -25,7 +23,19 @@ pub(super) fn check(subject: &Subject<'_, '_>, in_clear: Vec<Span>, out: &mut Di
         Declared::new(Scope::Parameters, subject.job.parameters),
         Declared::new(Scope::Secrets, subject.job.secrets),
     ];
-    if declared.iter().any(|declared| !declared.keys.is_empty()) {
+    // Most jobs name all that they declare in texts that are read already.
+    for (_, template) in subject.templates {
+        if declared.iter().all(Declared::is_used_up) {
+            break;
+        }
+        for declared in &mut declared {
+            declared.note(template);
+        }
+    }
+    if !declared.iter().all(Declared::is_used_up) {
+        for declared in &mut declared {
+            declared.guesses = 0;
+        }
         for document in subject.documents() {
             each_scalar(document, &mut |node| {
                 if declared.iter().all(Declared::is_used_up) {
@@ -61,9 +71,11 @@ pub(super) fn check(subject: &Subject<'_, '_>, in_clear: Vec<Span>, out: &mut Di
 /// The keys of `parameters` or `secrets`, and which of them tags name.
 struct Declared<'d> {
     scope: Scope,
+    node: Option<&'d Node<'d>>,
     entries: &'d [Entry<'d>],
-    keys: HashSet<&'d str>,
-    used: HashSet<&'d str>,
+    /// Which of the entries are named, and how many are not.
+    used: Vec<bool>,
+    unused: usize,
     all_used: bool,
     guesses: usize,
 }
@@ -73,9 +85,10 @@ impl<'d> Declared<'d> {
         let entries = entries(node);
         Declared {
             scope,
+            node,
             entries,
-            keys: entries.iter().map(|entry| &*entry.key.text).collect(),
-            used: HashSet::new(),
+            used: vec![false; entries.len()],
+            unused: entries.len(),
             all_used: false,
             guesses: 0,
         }
@@ -83,44 +96,55 @@ impl<'d> Declared<'d> {
 
     /// Whether nothing more can be learnt: every key is named.
     fn is_used_up(&self) -> bool {
-        self.all_used || self.used.len() >= self.keys.len()
+        self.all_used || self.unused == 0
+    }
+
+    fn set_used(&mut self, place: usize) {
+        if let Some(used) = self.used.get_mut(place)
+            && !std::mem::replace(used, true)
+        {
+            self.unused -= 1;
+        }
     }
 
     fn note(&mut self, template: &Template<'_>) {
-        if self.all_used {
+        if self.is_used_up() {
             return;
         }
-        let keys = self.entries.iter().map(|entry| &*entry.key.text);
+        let entries = self.entries;
+        let keys = entries.iter().map(|entry| &*entry.key.text);
         if !template.problems.is_empty() {
             // What a broken tag means is not known; every name in the text has the benefit.
-            let named = keys
-                .clone()
-                .take(MOST_KEYS_IN_BROKEN_TEXT)
-                .filter(|key| template.text.contains(key));
-            self.used.extend(named);
+            for (place, key) in keys.clone().take(MOST_KEYS_IN_BROKEN_TEXT).enumerate() {
+                if template.text.contains(key) {
+                    self.set_used(place);
+                }
+            }
         }
-        for tag in template.tags().filter(|tag| tag.scope == Some(self.scope)) {
-            let known = tag.path.first().and_then(|first| self.keys.get(first.key));
-            if let Some(key) = known {
-                self.used.insert(key);
+        let scope = self.scope;
+        for tag in template.tags().filter(|tag| tag.scope == Some(scope)) {
+            let place = |key: &str| self.node.and_then(|node| node.position(key));
+            if let Some(known) = tag.path.first().and_then(|first| place(first.key)) {
+                self.set_used(known);
                 continue;
             }
             let guess = tag.path.first().filter(|_| self.guesses < MOST_GUESSES);
             self.guesses += 1;
-            match guess.and_then(|first| suggest::closest(first.key, keys.clone())) {
-                Some(meant) => self.used.insert(meant),
+            let meant = guess.and_then(|first| suggest::closest(first.key, keys.clone()));
+            match meant.and_then(|key| self.node?.position(key)) {
+                Some(meant) => self.set_used(meant),
                 // The whole scope is meant, or nobody knows which of its keys.
-                None => std::mem::replace(&mut self.all_used, true),
-            };
+                None => self.all_used = true,
+            }
         }
     }
 
     fn report(&self, subject: &Subject<'_, 'd>, copied: &[Span], out: &mut Diagnostics) {
-        if self.all_used {
+        if self.is_used_up() {
             return;
         }
-        for entry in self.entries {
-            if self.used.contains(&*entry.key.text)
+        for (entry, used) in self.entries.iter().zip(&self.used) {
+            if *used
                 || entry.merged.is_some()
                 || (entry.value.alias().is_none() && is_copied(entry.value.span, copied))
             {
@@ -174,31 +198,52 @@ fn collect_copied(node: &Node<'_>, copied: &mut Vec<Span>) {
     }
 }
 
+/// A prerequisite of the job's own file.
+struct Own<'d> {
+    name: Name<'d>,
+    kind: Option<Kind>,
+    node: &'d Node<'d>,
+    used: bool,
+}
+
+/// The places of those that have a name; `own` is in the order of the names.
+fn called(own: &[Own<'_>], name: &str) -> Range<usize> {
+    let start = own.partition_point(|own| own.name.text < name);
+    let count = own[start..].partition_point(|own| own.name.text == name);
+    start..start + count
+}
+
 /// A prerequisite is used by whoever names it: a role, by its field for the type or in its list, or
 /// another prerequisite that requires it.
 fn prerequisites(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
-    let mut own: IndexMap<&str, Vec<Option<Kind>>> = IndexMap::new();
-    for prerequisite in subject.own_prerequisites() {
-        if let Some(name) = prerequisite.name {
-            own.entry(name.text).or_default().push(prerequisite.kind);
-        }
-    }
-    let mut used: HashSet<(&str, Option<Kind>)> = HashSet::new();
+    let mut own: Vec<Own<'_>> = Vec::with_capacity(subject.prerequisites.len());
+    own.extend(subject.own_prerequisites().filter_map(|prerequisite| {
+        Some(Own {
+            name: prerequisite.name?,
+            kind: prerequisite.kind,
+            node: prerequisite.node,
+            used: false,
+        })
+    }));
+    own.sort_by_key(|own| own.name.text);
     // The types of names that mean nothing: one of that type was meant, nobody knows which.
-    let mut lost: HashSet<Option<Kind>> = HashSet::new();
+    let mut lost: Vec<Option<Kind>> = Vec::new();
     let mut refer = |name: Name<'_>, wanted: Option<Kind>| {
-        let exact = own.get_key_value(name.text);
-        let meant =
-            exact.or_else(|| own.get_key_value(suggest::closest(name.text, own.keys().copied())?));
-        if let Some((name, kinds)) = meant {
+        let mut meant = called(&own, name.text);
+        if meant.is_empty() {
+            let names = subject.own_prerequisites().filter_map(|own| own.name);
+            let similar = suggest::closest(name.text, names.map(|name| name.text));
+            meant = similar.map_or(meant, |similar| called(&own, similar));
+        }
+        if !meant.is_empty() {
+            let meant = &mut own[meant];
             // Named as another type than it has: that is an error, and the name was still meant.
-            let wanted = wanted.filter(|wanted| kinds.contains(&Some(*wanted)));
-            let kinds = kinds
-                .iter()
-                .filter(|kind| wanted.is_none() || **kind == wanted);
-            used.extend(kinds.map(|kind| (*name, *kind)));
-        } else if !name.text.starts_with(SCHEME) {
-            lost.insert(wanted);
+            let wanted = wanted.filter(|kind| meant.iter().any(|own| own.kind == Some(*kind)));
+            for own in meant {
+                own.used |= wanted.is_none() || own.kind == wanted;
+            }
+        } else if !name.text.starts_with(SCHEME) && !lost.contains(&wanted) {
+            lost.push(wanted);
         }
     };
     for role in &subject.job.roles {
@@ -222,14 +267,12 @@ fn prerequisites(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
             .iter()
             .for_each(|name| refer(*name, None));
     }
-    let count = own.values().map(Vec::len).sum();
-    for prerequisite in subject.own_prerequisites() {
-        let Some(name) = prerequisite.name else {
-            continue;
-        };
+    let count = own.len();
+    for prerequisite in own.iter().filter(|own| !own.used) {
+        let name = prerequisite.name;
         let is_image = prerequisite.kind == Some(Kind::DockerImage);
         let is_lost = lost.contains(&prerequisite.kind) || (!is_image && lost.contains(&None));
-        if is_lost || used.contains(&(name.text, prerequisite.kind)) {
+        if is_lost {
             continue;
         }
         let message = format!("nothing uses the prerequisite `{}`", name.text);

@@ -1,5 +1,6 @@
 //! `$PAI_…` names that no task finds.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -15,13 +16,15 @@ const PREFIX: &str = "PAI_";
 /// So many places are told; whoever has more mends these first.
 const MOST_PLACES: usize = 64;
 
+/// So many names are judged without a look whether they were judged before.
+const FEW_NAMES: usize = 64;
+
 /// Keys below which commands stand.
 const COMMANDS: &[&str] = &["commands", "preCommands", "postCommands"];
 
 pub(super) fn check(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
     let mut texts = Vec::new();
     collect_texts(subject, &mut texts);
-    texts.retain(|(text, _)| text.as_text().is_some_and(|text| text.contains(PREFIX)));
     if texts.is_empty() {
         return;
     }
@@ -36,22 +39,28 @@ pub(super) fn check(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
         })
         .collect();
     let names = Names::new(&shapes);
-    let assigned: HashSet<&str> = texts
-        .iter()
-        .filter_map(|(node, _)| node.as_text())
-        .flat_map(assigned_names)
-        .collect();
+    let assigned = LazyCell::new(|| {
+        let texts = texts.iter().filter_map(|(node, _)| node.as_text());
+        texts.flat_map(assigned_names).collect::<HashSet<&str>>()
+    });
     let mut candidates: HashMap<Option<usize>, Vec<String>> = HashMap::new();
     let mut verdicts: HashMap<(&str, Option<usize>), Verdict<'_>> = HashMap::new();
     let mut count = 0;
-    for (node, role) in texts {
+    let mut asked = 0;
+    for (node, role) in &texts {
+        let (node, role) = (*node, *role);
         let Some(text) = node.as_text() else {
             continue;
         };
         for (name, range) in used_names(text) {
-            let verdict = *verdicts
-                .entry((name, role))
-                .or_insert_with(|| names.check(name, role));
+            asked += 1;
+            let verdict = if asked <= FEW_NAMES {
+                names.check(name, role)
+            } else {
+                *verdicts
+                    .entry((name, role))
+                    .or_insert_with(|| names.check(name, role))
+            };
             if verdict == Verdict::Defined || assigned.contains(name) {
                 continue;
             }
@@ -67,24 +76,38 @@ pub(super) fn check(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
     }
 }
 
-/// The texts that a shell reads, with the place of the role that runs them if it is one alone.
+/// The texts that a shell reads and that may name a variable, with the place of the role that runs them if it is one alone.
 fn collect_texts<'d>(subject: &Subject<'_, 'd>, texts: &mut Vec<(&'d Node<'d>, Option<usize>)>) {
-    let mut places = HashMap::new();
+    let places = LazyCell::new(|| {
+        let roles = subject.job.roles.iter().enumerate();
+        roles
+            .map(|(index, role)| (role.name.text, index))
+            .collect::<HashMap<&str, usize>>()
+    });
+    let names_variable = |node: &&Node<'_>| {
+        let text = node.as_text().unwrap_or_default();
+        prefixes(text).next().is_some()
+    };
     for (index, role) in subject.job.roles.iter().enumerate() {
-        places.insert(role.name.text, index);
-        let commands = items(role.commands).iter();
+        let commands = items(role.commands).iter().filter(names_variable);
         texts.extend(commands.map(|command| (command, Some(index))));
     }
     for deployment in &subject.job.deployments {
         for part in &deployment.roles {
             let role = places.get(part.name.text).copied();
             for list in [part.pre_commands, part.post_commands] {
-                texts.extend(items(list).iter().map(|command| (command, role)));
+                let commands = items(list).iter().filter(names_variable);
+                texts.extend(commands.map(|command| (command, role)));
             }
         }
     }
-    let mut add =
-        |commands: &'d Node<'d>| each_scalar(commands, &mut |node| texts.push((node, None)));
+    let mut add = |commands: &'d Node<'d>| {
+        each_scalar(commands, &mut |node| {
+            if names_variable(&node) {
+                texts.push((node, None));
+            }
+        });
+    };
     let mut add_all = |owner: &'d Node<'d>| {
         for callback in items(value(owner, "callbacks")) {
             value(callback, "commands").into_iter().for_each(&mut add);
@@ -155,7 +178,7 @@ fn unknown(
 /// The names that a shell would expand, with their bytes. One whose absence is provided for, as in
 /// `${PAI_X:-0}`, or that is put together from parts, is left out.
 fn used_names(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
-    text.match_indices(PREFIX).filter_map(move |(start, _)| {
+    prefixes(text).filter_map(move |start| {
         let before = text.get(..start)?;
         let (dollar, braced) = match before.strip_suffix("${") {
             Some(before) => (before, true),
@@ -175,7 +198,7 @@ fn used_names(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
 
 /// The names that the job's own commands give a value.
 fn assigned_names(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices(PREFIX).filter_map(move |(start, _)| {
+    prefixes(text).filter_map(move |start| {
         let before = text.get(..start)?;
         if before.ends_with(|char: char| char.is_alphanumeric() || matches!(char, '_' | '$' | '{'))
         {
@@ -194,6 +217,13 @@ fn assigned_names(text: &str) -> impl Iterator<Item = &str> {
             .next();
         (set || last_word.is_some_and(|word| words.contains(&word))).then_some(name)
     })
+}
+
+/// Where a name may begin.
+fn prefixes(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    let is_prefix = |start: &usize| bytes[*start..].starts_with(PREFIX.as_bytes());
+    memchr::memchr_iter(b'P', bytes).filter(is_prefix)
 }
 
 fn word(text: &str) -> &str {
