@@ -247,20 +247,31 @@ fn unused_role(job: &Job<'_>, name: Name<'_>, effect: &str, out: &mut Diagnostic
     });
 }
 
+/// So few roles are compared each with each.
+const FEW_ROLES: usize = 8;
+
+/// The letters of a role's short name.
+fn short_letters(role: &Role<'_>) -> impl Iterator<Item = u8> {
+    let bytes = role.name.text.bytes();
+    let kept = bytes.filter(u8::is_ascii_alphanumeric);
+    kept.map(|byte| byte.to_ascii_lowercase())
+}
+
 /// Two roles that differ only in case or punctuation share the short names of their variables.
 fn role_spellings(job: &Job<'_>, out: &mut Diagnostics) {
-    if job.roles.len() < 2 {
-        return;
+    // Most jobs have few roles, and their short names differ in the first letters.
+    if job.roles.len() <= FEW_ROLES {
+        let alike = |(index, role): (usize, &Role<'_>)| {
+            let mut before = job.roles[..index].iter();
+            before.any(|other| short_letters(other).eq(short_letters(role)))
+        };
+        if !job.roles.iter().enumerate().any(alike) {
+            return;
+        }
     }
     let mut known: HashMap<String, Name<'_>> = HashMap::new();
     for role in &job.roles {
-        let short: String = role
-            .name
-            .text
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .map(|letter| letter.to_ascii_lowercase())
-            .collect();
+        let short: String = short_letters(role).map(char::from).collect();
         if let Some(first) = known.get(&short) {
             let message = format!(
                 "task roles `{}` and `{}` are both `{short}` in the short names of variables",

@@ -51,8 +51,10 @@ impl Checker<'_> {
         }
         match shape {
             Shape::Any => {}
-            Shape::Text(rule) => match node.as_text() {
-                Some(text) if node.kind() == Kind::Text => self.text(path, node, text, rule),
+            Shape::Text(rule) => match node.as_scalar() {
+                Some(scalar) if node.kind() == Kind::Text => {
+                    self.text(path, node, &scalar.text, rule);
+                }
                 _ => self.wrong_type(path, node, shape),
             },
             Shape::TextOrNumber => {
@@ -201,11 +203,15 @@ impl Checker<'_> {
         // One bit per field: those that are there, and those that a misspelt key means.
         let mut present = 0_u64;
         let mut unknown = false;
+        // Most keys stand in the order of the table.
+        let mut next = 0;
         for entry in &map.entries {
-            let Some((bit, field)) = find(object, &entry.key.text) else {
+            let Some(index) = find_from(object, &entry.key.text, next) else {
                 unknown = true;
                 continue;
             };
+            next = index + 1;
+            let (bit, field) = (1 << index, &object.fields[index]);
             if present & bit != 0 {
                 self.two_spellings(path, map, entry, field);
             }
@@ -254,12 +260,19 @@ impl Checker<'_> {
     }
 }
 
+/// The place of the field of a key; the fields from `start` on are compared first.
+fn find_from(object: &'static Object, key: &str, start: usize) -> Option<usize> {
+    let is_named = |field: &Field| field.is_named(key);
+    let (before, behind) = object.fields.split_at(start.min(object.fields.len()));
+    match behind.iter().position(is_named) {
+        Some(place) => Some(start + place),
+        None => before.iter().position(is_named),
+    }
+}
+
 /// The field of a key and its bit. A table has at most 64 fields; a test sees to that.
 fn find(object: &'static Object, key: &str) -> Option<(u64, &'static Field)> {
-    let mut fields = object.fields.iter().enumerate();
-    fields
-        .find(|(_, field)| field.is_named(key))
-        .map(|(index, field)| (1 << index, field))
+    find_from(object, key, 0).map(|index| (1 << index, &object.fields[index]))
 }
 
 fn is_number(text: &str, number: u32) -> bool {

@@ -1,5 +1,6 @@
 //! What stands between `<%` and `%>`: a scope and a path.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pinnace_core::text::SecretName;
@@ -184,7 +185,14 @@ impl<'t> Cursor<'t> {
         let rest = self.rest();
         let ends = |byte: u8| matches!(byte, b'.' | b'[');
         let length = rest.bytes().position(ends).unwrap_or(rest.len());
-        let segment = self.segment(self.at, self.at + rest[..length].trim_end().len());
+        let mut name = &rest[..length];
+        if !name.as_bytes().last().is_some_and(u8::is_ascii_graphic) {
+            name = name.trim_end();
+        }
+        let segment = Segment {
+            key: name,
+            range: self.at..self.at + name.len(),
+        };
         self.at += length;
         if segment.key.is_empty() {
             return Err(BadPath::EmptyName);
@@ -256,24 +264,24 @@ pub fn secret_leaves<'d>(secrets: &'d Node<'d>) -> Vec<(SecretName, &'d Node<'d>
 
 fn collect_leaves<'d>(
     node: &'d Node<'d>,
-    path: &mut Vec<String>,
+    path: &mut Vec<Cow<'d, str>>,
     leaves: &mut Vec<(SecretName, &'d Node<'d>)>,
 ) {
     match &node.value {
         Value::Scalar(_) => {
-            let name = SecretName(dotted(path.iter().map(String::as_str)));
+            let name = SecretName(dotted(path.iter().map(|key| &**key)));
             leaves.push((name, node));
         }
         Value::List(items) => {
             for (index, item) in items.iter().enumerate() {
-                path.push(index.to_string());
+                path.push(index.to_string().into());
                 collect_leaves(item, path, leaves);
                 path.pop();
             }
         }
         Value::Map(map) => {
             for entry in &map.entries {
-                path.push(entry.key.text.to_string());
+                path.push(Cow::Borrowed(&*entry.key.text));
                 collect_leaves(&entry.value, path, leaves);
                 path.pop();
             }

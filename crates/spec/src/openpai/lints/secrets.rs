@@ -63,9 +63,17 @@ fn short_secrets(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
     let Some(secrets) = subject.job.secrets else {
         return;
     };
+    let is_short = |node: &Node<'_>| {
+        let text = node.as_text().unwrap_or_default();
+        (1..SHORTEST).contains(&text.chars().take(SHORTEST).count())
+    };
+    let mut any = false;
+    each_scalar(secrets, &mut |node| any |= is_short(node));
+    if !any {
+        return;
+    }
     for (name, node) in template::secret_leaves(secrets) {
-        let length = node.as_text().map_or(0, |text| text.chars().count());
-        if (1..SHORTEST).contains(&length) {
+        if is_short(node) {
             let message = format!("the secret `{name}` is shorter than {SHORTEST} characters");
             out.push(
                 Diagnostic::new(&codes::SHORT_SECRET, place::shown_span(node), message)

@@ -227,6 +227,7 @@ fn prefixes(text: &str) -> impl Iterator<Item = usize> {
 }
 
 fn word(text: &str) -> &str {
-    let end = text.find(|char: char| !char.is_ascii_alphanumeric() && char != '_');
+    let ends = |byte: u8| !byte.is_ascii_alphanumeric() && byte != b'_';
+    let end = text.bytes().position(ends);
     end.map_or(text, |end| &text[..end])
 }

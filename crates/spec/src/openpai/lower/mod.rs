@@ -323,13 +323,11 @@ impl<'d> Lowering<'_, 'd> {
             .map(|scalar| &*scalar.text)
             .unwrap_or_default();
         let origin = |trace: &Trace<'_>| trace.written(node, &doc_path);
-        if !self.building && self.out.is_full() {
+        let has_tag = template::has_tag(text);
+        if !self.building && (!has_tag || self.out.is_full()) {
             return (Text::default(), None);
         }
-        if !template::has_tag(text) {
-            if !self.building {
-                return (Text::default(), None);
-            }
+        if !has_tag {
             return (
                 self.clear.hide(&Text::from(text.trim())),
                 Some(origin(&self.trace)),

@@ -287,12 +287,17 @@ impl<'d> Lowering<'_, 'd> {
         } else {
             "parameters.callbacks"
         };
+        let prefix = if self.building {
+            maker.prefix()
+        } else {
+            String::new()
+        };
         for (index, callback) in read::items(callbacks).iter().enumerate() {
             let written = read::value(callback, "event");
             let Some(event) = written.and_then(Node::as_text).and_then(event) else {
                 continue;
             };
-            let base = self.path(format_args!("{}{holder}[{index}]", maker.prefix()));
+            let base = self.path(format_args!("{prefix}{holder}[{index}]"));
             let list = read::value(callback, "commands");
             let mut notes = Vec::new();
             let path = self.path(format_args!("{base}.commands"));
