@@ -7,14 +7,16 @@
 use pinnace_core::fidelity::Feature;
 
 use super::read::PLUGINS_KEY;
-use crate::shape::{self, FREE_MAP, Field, Object, Shape, TEXT, TEXTS, TextRule, Unknown, field};
+use crate::shape::{
+    self, FREE_MAP, Field, Object, Shape, TEXT, TEXTS, Tagged, TextRule, Unknown, field,
+};
 
 /// What a whole job file holds.
 pub static SHAPE: Shape = Shape::Object(&JOB);
 
 /// The JSON Schema of a job.
 pub fn json_schema() -> serde_json::Value {
-    shape::schema(&JOB, "OpenPAI job, protocol version 2")
+    shape::schema(&SHAPE, "OpenPAI job, protocol version 2")
 }
 
 /// The page `docs/openpai-fields.md`.
@@ -23,7 +25,7 @@ pub fn reference() -> String {
 Every field of an OpenPAI job (protocol version 2, with the prerequisites proposal) as Pinnace reads
 it. The same table checks a job file and makes the JSON Schema that `pinnace schema openpai` prints.
 Whole numbers may be written as `4` or `4.0`; a number or a flag in place of a text has to be quoted.";
-    shape::reference(&JOB, "Fields of an OpenPAI job", introduction)
+    shape::reference(&SHAPE, "Fields of an OpenPAI job", introduction)
 }
 
 /// Numbers that end up in a signed 32-bit field of a cluster.
@@ -220,7 +222,7 @@ pub static JOB: Object = Object {
 };
 
 /// The proposal's `storage` stands beside the types that upstream knows.
-pub static PREREQUISITE: Shape = Shape::Tagged {
+pub static PREREQUISITE: Shape = Shape::Tagged(&Tagged {
     name: "prerequisite",
     by: "type",
     cases: &[
@@ -230,7 +232,10 @@ pub static PREREQUISITE: Shape = Shape::Tagged {
         ("output", &PREPARATION),
         ("storage", &PREPARATION),
     ],
-};
+    missing: None,
+    labelled: false,
+    other: None,
+});
 
 const PREREQUISITE_NAME: Field = field(
     "name",

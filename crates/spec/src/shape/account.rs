@@ -2,6 +2,7 @@
 
 use pinnace_core::fidelity::{Account, Engine, Feature, Honour};
 
+use super::check::either;
 use super::path::Path;
 use super::{Default, Field, Object, Shape, Unknown};
 use crate::source::Sources;
@@ -56,6 +57,13 @@ struct Book<'b> {
 
 impl Book<'_> {
     fn value(&mut self, path: &Path<'_, '_>, node: &Node<'_>, reading: Reading) {
+        let reading = match reading {
+            Reading::By(Shape::Either(shapes), feature) => match either(shapes, node) {
+                Some(shape) => Reading::By(shape, feature),
+                None => Reading::Nobody,
+            },
+            other => other,
+        };
         match &node.value {
             Value::Scalar(_) => {}
             Value::List(items) => {
@@ -90,10 +98,13 @@ impl Book<'_> {
                 (feature, Reading::By(of, feature))
             }
             Reading::By(Shape::Object(object), _) => by_object(object, entry),
-            Reading::By(Shape::Tagged { by, cases, .. }, _) => {
-                let tag = holder.get(by).and_then(|tag| tag.value.as_text());
-                match cases.iter().find(|(word, _)| Some(*word) == tag) {
-                    Some((_, object)) => by_object(object, entry),
+            Reading::By(Shape::Tagged(tagged), _) => {
+                let object = match holder.get(tagged.by) {
+                    Some(tag) if tag.value.as_text().is_none() => tagged.other,
+                    tag => tagged.object(tag.and_then(|tag| tag.value.as_text())),
+                };
+                match object {
+                    Some(object) => by_object(object, entry),
                     None => (Feature::Unread, Reading::Nobody),
                 }
             }

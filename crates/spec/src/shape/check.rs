@@ -4,7 +4,7 @@
 //! well.
 
 use super::path::{Path, cut};
-use super::{Field, Object, Shape, TextRule, Unknown};
+use super::{Field, Object, Shape, Tagged, TextRule, Unknown};
 use crate::diagnostic::Diagnostics;
 use crate::source::Sources;
 use crate::yaml::node::Kind;
@@ -62,6 +62,20 @@ impl Checker<'_> {
                     self.wrong_type(path, node, shape);
                 }
             }
+            Shape::Scalar => {
+                if !is_some_scalar(node) {
+                    self.wrong_type(path, node, shape);
+                }
+            }
+            Shape::Number => {
+                if !matches!(node.kind(), Kind::Integer | Kind::Float) {
+                    self.wrong_type(path, node, shape);
+                }
+            }
+            Shape::Either(shapes) => match either(shapes, node) {
+                Some(shape) => self.value(path, node, shape),
+                None => self.wrong_type(path, node, shape),
+            },
             Shape::TextOrList => match node.as_list() {
                 Some(items) => self.list(path, items, &super::TEXT),
                 None if node.kind() == Kind::Text => {}
@@ -108,8 +122,8 @@ impl Checker<'_> {
                 Some(map) => self.object(path, node, map, object),
                 None => self.wrong_type(path, node, shape),
             },
-            Shape::Tagged { name, by, cases } => match node.as_map() {
-                Some(map) => self.tagged(path, node, map, (name, by, cases)),
+            Shape::Tagged(tagged) => match node.as_map() {
+                Some(map) => self.tagged(path, node, map, tagged),
                 None => self.wrong_type(path, node, shape),
             },
             Shape::Secrets => match &node.as_scalar() {
@@ -172,23 +186,29 @@ impl Checker<'_> {
         path: &Path<'_, '_>,
         node: &Node<'_>,
         map: &Map<'_>,
-        (name, by, cases): (&str, &str, &'static [(&'static str, &'static Object)]),
+        tagged: &'static Tagged,
     ) {
-        let Some(entry) = map.get(by) else {
-            self.missing_tag(path, name, by, cases);
+        let Some(entry) = map.get(tagged.by) else {
+            match tagged.missing.and_then(|word| tagged.object(Some(word))) {
+                Some(object) => self.object(path, node, map, object),
+                None => self.missing_tag(path, tagged),
+            }
             return;
         };
         let tag = &entry.value;
         let path_to_tag = path.field(entry);
-        let Some(text) = tag.as_text().filter(|_| tag.kind() == Kind::Text) else {
-            self.wrong_type(&path_to_tag, tag, &super::TEXT);
-            return;
-        };
-        if let Some((_, object)) = cases.iter().find(|(word, _)| *word == text) {
-            self.object(path, node, map, object);
-        } else {
-            let words: Vec<&'static str> = cases.iter().map(|(word, _)| *word).collect();
-            self.bad_choice(&path_to_tag, tag, text, &words);
+        let text = tag.as_text().filter(|_| tag.kind() == Kind::Text);
+        match (text, tagged.other) {
+            (None, None) => self.wrong_type(&path_to_tag, tag, &super::TEXT),
+            (None, Some(other)) => self.object(path, node, map, other),
+            (Some(text), _) => match tagged.object(Some(text)) {
+                Some(object) => self.object(path, node, map, object),
+                None => {
+                    let words: Vec<&'static str> =
+                        tagged.cases.iter().map(|(word, _)| *word).collect();
+                    self.bad_choice(&path_to_tag, tag, text, &words);
+                }
+            },
         }
     }
 
@@ -273,6 +293,28 @@ fn find_from(object: &'static Object, key: &str, start: usize) -> Option<usize> 
 /// The field of a key and its bit. A table has at most 64 fields; a test sees to that.
 fn find(object: &'static Object, key: &str) -> Option<(u64, &'static Field)> {
     find_from(object, key, 0).map(|index| (1 << index, &object.fields[index]))
+}
+
+fn is_some_scalar(node: &Node<'_>) -> bool {
+    node.as_scalar().is_some() && !node.is_null()
+}
+
+/// The one of several shapes that takes a value of this kind.
+pub(super) fn either(shapes: &'static [Shape], node: &Node<'_>) -> Option<&'static Shape> {
+    shapes.iter().find(|shape| match shape {
+        Shape::Map { .. } | Shape::Object(_) | Shape::Tagged(_) | Shape::Secrets => {
+            node.as_map().is_some()
+        }
+        Shape::List { .. } => node.as_list().is_some(),
+        Shape::TextOrList => node.as_list().is_some() || node.is_string(),
+        Shape::Text(_) | Shape::Choice(_) => node.is_string(),
+        Shape::Integer { .. } | Shape::Number => {
+            matches!(node.kind(), Kind::Integer | Kind::Float)
+        }
+        Shape::Flag => node.kind() == Kind::Bool,
+        Shape::TextOrNumber | Shape::Exactly(_) | Shape::Scalar => is_some_scalar(node),
+        Shape::Either(_) | Shape::Any => true,
+    })
 }
 
 fn is_number(text: &str, number: u32) -> bool {

@@ -94,6 +94,13 @@ pub enum Shape {
     TextOrNumber,
     /// A text or a list of texts.
     TextOrList,
+    /// A text, a number or a flag, taken as it is written.
+    Scalar,
+    /// A number, whole or not.
+    Number,
+    /// The first of these that takes a value of the kind at hand: a scalar, a list or a mapping. No
+    /// two of them take the same kind.
+    Either(&'static [Shape]),
     /// A whole number. `4.0` is one, as in JSON.
     Integer {
         /// Least value.
@@ -130,18 +137,56 @@ pub enum Shape {
     /// A mapping with named fields.
     Object(&'static Object),
     /// A mapping whose fields depend on the text of one of them.
-    Tagged {
-        /// What it is, for messages: "prerequisite".
-        name: &'static str,
-        /// The field that decides.
-        by: &'static str,
-        /// Its values and what follows from each.
-        cases: &'static [(&'static str, &'static Object)],
-    },
+    Tagged(&'static Tagged),
     /// A mapping of names to values that must never be shown.
     Secrets,
     /// Anything.
     Any,
+}
+
+/// A mapping whose fields depend on the text of one of them.
+#[derive(Debug)]
+pub struct Tagged {
+    /// What it is, for messages: "prerequisite".
+    pub name: &'static str,
+    /// The field that decides.
+    pub by: &'static str,
+    /// Its values and what follows from each.
+    pub cases: &'static [(&'static str, &'static Object)],
+    /// The value that a missing one stands for; without it the field is required.
+    pub missing: Option<&'static str>,
+    /// Whether a label may follow the value that changes nothing here: `Type@label`.
+    pub labelled: bool,
+    /// What follows from all other values; without it they are refused.
+    pub other: Option<&'static Object>,
+}
+
+impl Tagged {
+    /// What the mapping is, by the text of the field that decides.
+    pub fn object(&self, tag: Option<&str>) -> Option<&'static Object> {
+        let word = self.without_label(tag.or(self.missing)?);
+        let listed = self.cases.iter().find(|(one, _)| *one == word);
+        listed.map(|(_, object)| *object).or(self.other)
+    }
+
+    fn without_label<'t>(&self, tag: &'t str) -> &'t str {
+        match tag.split_once('@') {
+            Some((word, _)) if self.labelled => word,
+            _ => tag,
+        }
+    }
+
+    /// All that it can be, each once.
+    fn objects(&self) -> Vec<&'static Object> {
+        let mut objects: Vec<&'static Object> = Vec::new();
+        let listed = self.cases.iter().map(|(_, object)| *object);
+        for object in listed.chain(self.other) {
+            if !objects.iter().any(|other| std::ptr::eq(*other, object)) {
+                objects.push(object);
+            }
+        }
+        objects
+    }
 }
 
 /// The form of a text.

@@ -2,7 +2,7 @@
 
 use super::check::Checker;
 use super::path::{Path, Via, cut};
-use super::{Field, Object, Shape, TextRule, Unknown, repair};
+use super::{Field, Object, Shape, Tagged, TextRule, Unknown, repair};
 use crate::diagnostic::suggest::closest;
 use crate::diagnostic::{Diagnostic, codes};
 use crate::source::{Source, Span};
@@ -214,18 +214,19 @@ impl Checker<'_> {
     }
 
     #[cold]
-    pub(super) fn missing_tag(
-        &mut self,
-        path: &Path<'_, '_>,
-        name: &str,
-        by: &str,
-        cases: &[(&'static str, &'static Object)],
-    ) {
-        let words: Vec<&str> = cases.iter().map(|(word, _)| *word).collect();
-        let message = format!("{} has no `{by}`", path.describe(name));
+    pub(super) fn missing_tag(&mut self, path: &Path<'_, '_>, tagged: &'static Tagged) {
+        let by = tagged.by;
+        let help = match tagged.other.and_then(|other| other.field(by)) {
+            Some(field) => format!("`{by}`: {}", sentence(field.doc)),
+            None => {
+                let words: Vec<&str> = tagged.cases.iter().map(|(word, _)| *word).collect();
+                format!("it can be {}", alternatives(&words))
+            }
+        };
+        let message = format!("{} has no `{by}`", path.describe(tagged.name));
         let diagnostic = Diagnostic::new(&codes::MISSING_KEY, path.at, message)
             .label(format!("`{by}` is required"))
-            .help(format!("it can be {}", alternatives(&words)));
+            .help(help);
         self.report(path, diagnostic);
     }
 
@@ -444,6 +445,12 @@ impl Shape {
             Shape::Text(_) => "a text".to_owned(),
             Shape::TextOrNumber => "a text or a number".to_owned(),
             Shape::TextOrList => "a text or a list of texts".to_owned(),
+            Shape::Scalar => "a text, a number or a flag".to_owned(),
+            Shape::Number => "a number".to_owned(),
+            Shape::Either(shapes) => {
+                let words: Vec<String> = shapes.iter().map(Shape::in_words).collect();
+                words.join(" or ")
+            }
             Shape::Integer { null: false, .. } => "an integer".to_owned(),
             Shape::Integer { null: true, .. } => "an integer or `null`".to_owned(),
             Shape::Flag => "`true` or `false`".to_owned(),
@@ -451,10 +458,10 @@ impl Shape {
             Shape::Exactly(number) => format!("{number}"),
             Shape::List { of, .. } => match of {
                 Shape::Text(_) => "a list of texts".to_owned(),
-                Shape::Object(_) | Shape::Tagged { .. } => "a list of mappings".to_owned(),
+                Shape::Object(_) | Shape::Tagged(_) => "a list of mappings".to_owned(),
                 _ => "a list".to_owned(),
             },
-            Shape::Map { .. } | Shape::Object(_) | Shape::Tagged { .. } | Shape::Secrets => {
+            Shape::Map { .. } | Shape::Object(_) | Shape::Tagged(_) | Shape::Secrets => {
                 "a mapping".to_owned()
             }
             Shape::Any => "anything".to_owned(),

@@ -4,28 +4,28 @@ use std::fmt::Write as _;
 
 use super::{Default, Field, Object, Shape, Unknown};
 
-/// The reference of an object and of all that it holds.
-pub fn reference(object: &'static Object, title: &str, introduction: &str) -> String {
+/// The reference of a shape: every object that it holds.
+pub fn reference(shape: &'static Shape, title: &str, introduction: &str) -> String {
     let mut out = format!("# {title}\n\n{introduction}\n");
-    for object in objects(object) {
+    for object in objects(shape) {
         section(&mut out, object);
     }
     out
 }
 
-/// An object and all below it, each once, in the order of the document.
-pub(super) fn objects(object: &'static Object) -> Vec<&'static Object> {
-    let mut objects = vec![object];
-    collect(object, &mut objects);
+/// The objects of a shape and all below them, each once, in the order of the document.
+pub(super) fn objects(shape: &'static Shape) -> Vec<&'static Object> {
+    let mut objects = Vec::new();
+    collect(shape, &mut objects);
     objects
 }
 
-fn collect(object: &'static Object, objects: &mut Vec<&'static Object>) {
-    for field in object.fields {
-        for inner in inner_objects(&field.shape) {
-            if !objects.iter().any(|other| std::ptr::eq(*other, inner)) {
-                objects.push(inner);
-                collect(inner, objects);
+fn collect(shape: &'static Shape, objects: &mut Vec<&'static Object>) {
+    for object in inner_objects(shape) {
+        if !objects.iter().any(|other| std::ptr::eq(*other, object)) {
+            objects.push(object);
+            for field in object.fields {
+                collect(&field.shape, objects);
             }
         }
     }
@@ -34,8 +34,9 @@ fn collect(object: &'static Object, objects: &mut Vec<&'static Object>) {
 fn inner_objects(shape: &'static Shape) -> Vec<&'static Object> {
     match shape {
         Shape::Object(object) => vec![object],
-        Shape::Tagged { cases, .. } => cases.iter().map(|(_, object)| *object).collect(),
+        Shape::Tagged(tagged) => tagged.objects(),
         Shape::List { of, .. } | Shape::Map { of, .. } => inner_objects(of),
+        Shape::Either(shapes) => shapes.iter().flat_map(inner_objects).collect(),
         _ => Vec::new(),
     }
 }
@@ -111,11 +112,16 @@ fn holds(shape: &'static Shape) -> String {
             format!("mapping of {key} to {}{}", holds(of), least(*min))
         }
         Shape::Object(object) => link(object.name),
-        Shape::Tagged { cases, .. } => {
-            let mut links: Vec<String> =
-                cases.iter().map(|(_, object)| link(object.name)).collect();
-            links.dedup();
+        Shape::Tagged(tagged) => {
+            let objects = tagged.objects();
+            let links: Vec<String> = objects.iter().map(|object| link(object.name)).collect();
             links.join(" or ")
+        }
+        Shape::Scalar => "text, number or flag, as written".to_owned(),
+        Shape::Number => "number".to_owned(),
+        Shape::Either(shapes) => {
+            let all: Vec<String> = shapes.iter().map(holds).collect();
+            all.join(" or ")
         }
         Shape::Secrets => "mapping of name to value".to_owned(),
         Shape::Any => "anything".to_owned(),

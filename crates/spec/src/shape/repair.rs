@@ -62,7 +62,7 @@ pub(super) fn wrong_type(
         (Shape::Map { .. } | Shape::Object(_), Kind::List) => {
             without_dashes(diagnostic, source, node, shape)
         }
-        (Shape::Map { .. } | Shape::Object(_) | Shape::Tagged { .. }, Kind::Text) => {
+        (Shape::Map { .. } | Shape::Object(_) | Shape::Tagged(_), Kind::Text) => {
             diagnostic.help("write its entries as `key: value`, each on a line of its own")
         }
         _ => diagnostic,
@@ -219,7 +219,7 @@ fn may_be_empty(shape: &Shape) -> bool {
 fn takes_map(shape: &Shape) -> bool {
     matches!(
         shape,
-        Shape::Map { .. } | Shape::Object(_) | Shape::Tagged { .. }
+        Shape::Map { .. } | Shape::Object(_) | Shape::Tagged(_)
     )
 }
 

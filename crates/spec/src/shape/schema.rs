@@ -4,12 +4,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Default, Field, Object, Shape, TextRule, Unknown};
+use super::{Default, Field, Object, Shape, Tagged, TextRule, Unknown};
 
-/// The schema of documents that are such an object.
-pub fn schema(object: &'static Object, title: &str) -> Value {
+/// The schema of documents of this shape.
+pub fn schema(shape: &'static Shape, title: &str) -> Value {
     let mut definitions = Definitions::default();
-    let body = object_schema(object, &mut definitions);
+    let body = match shape {
+        Shape::Object(object) => object_schema(object, &mut definitions),
+        _ => match shape_schema(shape, &mut definitions) {
+            Value::Object(body) => body,
+            _ => Map::new(),
+        },
+    };
     let mut root = Map::new();
     root.insert(
         "$schema".into(),
@@ -152,41 +158,64 @@ fn shape_schema(shape: &'static Shape, definitions: &mut Definitions) -> Value {
             Value::Object(schema)
         }
         Shape::Object(object) => definitions.refer(object),
-        Shape::Tagged { by, cases, .. } => tagged_schema(by, cases, definitions),
+        Shape::Tagged(tagged) => tagged_schema(tagged, definitions),
+        Shape::Scalar => json!({ "type": ["string", "number", "boolean"] }),
+        Shape::Number => json!({ "type": "number" }),
+        Shape::Either(shapes) => {
+            let all: Vec<Value> = shapes
+                .iter()
+                .map(|shape| shape_schema(shape, definitions))
+                .collect();
+            json!({ "anyOf": all })
+        }
         Shape::Secrets => json!({ "type": "object", "writeOnly": true }),
         Shape::Any => json!({}),
     }
 }
 
-fn tagged_schema(
-    by: &str,
-    cases: &'static [(&'static str, &'static Object)],
-    definitions: &mut Definitions,
-) -> Value {
-    let words: Vec<&str> = cases.iter().map(|(word, _)| *word).collect();
+fn tagged_schema(tagged: &'static Tagged, definitions: &mut Definitions) -> Value {
+    let by = tagged.by;
     let mut branches = Vec::new();
-    let mut done: Vec<&Object> = Vec::new();
-    for (_, object) in cases {
-        if done.iter().any(|other| std::ptr::eq(*other, *object)) {
-            continue;
-        }
-        done.push(object);
-        let of_object: Vec<&str> = cases
+    for object in tagged.objects() {
+        let words: Vec<&str> = tagged
+            .cases
             .iter()
-            .filter(|(_, other)| std::ptr::eq(*other, *object))
+            .filter(|(_, other)| std::ptr::eq(*other, object))
             .map(|(word, _)| *word)
             .collect();
-        branches.push(json!({
-            "if": { "properties": { by: { "enum": of_object } }, "required": [by] },
-            "then": definitions.refer(object),
-        }));
+        let is_missing = tagged.missing.is_some_and(|word| words.contains(&word));
+        let mut condition = json!({ "properties": { by: one_of(tagged, &words) } });
+        if !is_missing {
+            condition["required"] = json!([by]);
+        }
+        if tagged
+            .other
+            .is_some_and(|other| std::ptr::eq(other, object))
+        {
+            let all: Vec<&str> = tagged.cases.iter().map(|(word, _)| *word).collect();
+            condition =
+                json!({ "required": [by], "not": { "properties": { by: one_of(tagged, &all) } } });
+        }
+        branches.push(json!({ "if": condition, "then": definitions.refer(object) }));
     }
-    json!({
-        "type": "object",
-        "required": [by],
-        "properties": { by: { "enum": words } },
-        "allOf": branches,
-    })
+    let mut schema = json!({ "type": "object", "allOf": branches });
+    if tagged.missing.is_none() {
+        schema["required"] = json!([by]);
+    }
+    if tagged.other.is_none() {
+        let all: Vec<&str> = tagged.cases.iter().map(|(word, _)| *word).collect();
+        schema["properties"] = json!({ by: one_of(tagged, &all) });
+    }
+    schema
+}
+
+/// The texts that decide for one of these words.
+fn one_of(tagged: &Tagged, words: &[&str]) -> Value {
+    if tagged.labelled {
+        json!({ "type": "string", "pattern": format!("^({})(@[\\s\\S]*)?$", words.join("|")) })
+    } else {
+        json!({ "enum": words })
+    }
 }
 
 fn text_schema(rule: &TextRule) -> Value {

@@ -11,7 +11,7 @@ use crate::shape::{Default, check, schema};
 use crate::source::Sources;
 
 fn validator() -> Validator {
-    jsonschema::validator_for(&schema(&fields::JOB, "OpenPAI job")).unwrap()
+    jsonschema::validator_for(&schema(&fields::SHAPE, "OpenPAI job")).unwrap()
 }
 
 fn reader_accepts(document: &Value) -> bool {
@@ -165,7 +165,7 @@ fn both_judge_every_mutation_alike() {
 
 #[test]
 fn the_schema_is_itself_valid_and_says_what_each_field_is_for() {
-    let schema = schema(&fields::JOB, "OpenPAI job");
+    let schema = schema(&fields::SHAPE, "OpenPAI job");
     assert!(jsonschema::meta::is_valid(&schema));
     let mut places = Vec::new();
     pointers(&schema, "", &mut places);
@@ -181,7 +181,7 @@ fn the_schema_is_itself_valid_and_says_what_each_field_is_for() {
 
 #[test]
 fn the_tables_keep_the_rules_of_tables() {
-    let all = objects(&fields::JOB);
+    let all = objects(&fields::SHAPE);
     assert!(all.len() > 10);
     let mut names: Vec<_> = all.iter().map(|object| object.name).collect();
     names.sort_unstable();
