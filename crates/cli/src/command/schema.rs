@@ -1,7 +1,6 @@
 use clap::{Args, ValueEnum};
 
 use pinnace_spec::openpai::fields;
-use pinnace_spec::shape;
 
 use super::Exit;
 use crate::terminal;
@@ -30,7 +29,7 @@ enum Dialect {
 impl Schema {
     pub(crate) fn run(self) -> Exit {
         let schema = match self.dialect {
-            Dialect::Openpai => shape::schema(&fields::JOB, "OpenPAI job, protocol version 2"),
+            Dialect::Openpai => fields::json_schema(),
         };
         terminal::print(&format!("{schema:#}\n"));
         Exit::Clean
