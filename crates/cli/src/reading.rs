@@ -13,8 +13,10 @@ use pinnace_spec::setting::Setting;
 use pinnace_spec::source::{SourceId, Sources};
 use pinnace_spec::yaml::{self, Limits};
 
+use crate::command::complain;
 use crate::files::{Input, shown};
 use crate::marketplace;
+use crate::secret::SecretWord;
 use crate::terminal::{self, Color};
 
 /// How files are read.
@@ -32,6 +34,13 @@ pub(crate) struct ReadArgs {
     /// if it is not there. VALUE is read as YAML, so `[1, 2]` is a list. Comes after all of `-p`.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
+
+    /// Take the value of a secret from outside the file; can be given several times
+    ///
+    /// Of the variable NAME or `PINNACE_SECRET_NAME`, of another variable (`NAME=VARIABLE`), of a file (`NAME=@FILE`), or
+    /// asked for at the terminal (`NAME=-`). Fills a secret that tags name, and replaces one that the file has.
+    #[arg(long = "secret", value_name = "NAME[=VARIABLE|=@FILE|=-]")]
+    secrets: Vec<String>,
 
     /// The folder of marketplace items that `marketplace://` names, such as `DIR/data/mnist.yaml`
     #[arg(
@@ -80,6 +89,15 @@ pub(crate) enum DialectWord {
     Openpai,
 }
 
+/// What is wanted of the secrets that flags name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// That they are there.
+    Names,
+    /// Their values.
+    Values,
+}
+
 /// Reads files as the flags say.
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -116,19 +134,31 @@ impl Reading {
 
 impl ReadArgs {
     /// What the flags ask for, or what is wrong with them, shown.
-    pub(crate) fn reader(self, color: Color) -> Option<Reader> {
+    pub(crate) fn reader(self, color: Color, secrets: Wanted) -> Option<Reader> {
         let levels = levels(&self.allow, &self.deny, color)?;
         if let Some(folder) = self.marketplace.as_ref().filter(|folder| !folder.is_dir()) {
-            terminal::talk(&format!(
-                "error: the marketplace `{}` is no folder\n",
-                shown(folder)
-            ));
+            complain(
+                color,
+                &format!("the marketplace `{}` is no folder", shown(folder)),
+            );
             return None;
         }
         let parameters = self.parameters.into_iter().map(Setting::parameter);
         let sets = self.sets.into_iter().map(Setting::set);
+        let secrets = self.secrets.iter().map(|word| {
+            let word = SecretWord::parse(word)?;
+            let value = match secrets {
+                Wanted::Names => None,
+                Wanted::Values => Some(word.value()?),
+            };
+            Ok(Setting::secret(word.name, value))
+        });
+        let secrets: Result<Vec<Setting>, String> = secrets.collect();
+        let secrets = secrets
+            .inspect_err(|message| complain(color, message))
+            .ok()?;
         Some(Reader {
-            settings: parameters.chain(sets).collect(),
+            settings: parameters.chain(sets).chain(secrets).collect(),
             compat: match self.compat {
                 Some(CompatWord::Openpai) => Compat::OpenPai,
                 None => Compat::None,

@@ -8,7 +8,7 @@ use pinnace_spec::diagnostic::{Counts, codes};
 
 use super::{Exit, usage};
 use crate::files::{self, Input};
-use crate::reading::{ReadArgs, Reader, Reading, colour};
+use crate::reading::{ReadArgs, Reader, Reading, Wanted, colour};
 use crate::terminal::{self, Color};
 
 /// Show every problem in job files, each with its line, column and fix
@@ -72,7 +72,7 @@ enum Checked {
 
 impl Check {
     pub(crate) fn run(self, color: Color) -> Exit {
-        let Some(reader) = self.reading.reader(color) else {
+        let Some(reader) = self.reading.reader(color, Wanted::Names) else {
             return Exit::Usage;
         };
         let inputs = match files::find(&self.files) {

@@ -16,7 +16,7 @@ use super::{Exit, usage};
 use crate::explain::chain::Chains;
 use crate::explain::plan;
 use crate::files::{self, Input};
-use crate::reading::{ReadArgs, Reading, colour};
+use crate::reading::{ReadArgs, Reading, Wanted, colour};
 use crate::terminal::{self, Color};
 
 /// Show what a job file would do, and where every value comes from
@@ -102,7 +102,7 @@ impl Explain {
             };
         }
         let input = Input::named(&self.target);
-        let Some(reader) = self.reading.reader(color) else {
+        let Some(reader) = self.reading.reader(color, Wanted::Names) else {
             return Exit::Usage;
         };
         let mut reading = match reader.read(&input, true, |_| true) {

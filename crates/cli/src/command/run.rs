@@ -23,7 +23,7 @@ use crate::live::plain::Plain;
 use crate::live::screen::Screen;
 use crate::live::{Show, Silent, verdict};
 use crate::moment::parse_span;
-use crate::reading::{ReadArgs, colour};
+use crate::reading::{ReadArgs, Wanted, colour};
 use crate::state::{self, control_failed};
 use crate::task::TaskWord;
 use crate::terminal::{self, Color};
@@ -43,6 +43,7 @@ Exit status: 0 the job succeeded, 1 it failed, 2 wrong use or a bad file, 3 the 
 Examples:
   pinnace run job.yaml
   pinnace run job.yaml -p batch=28                  with another value for a parameter
+  pinnace run job.yaml --secret token=@token.txt    with the value of a secret from a file
   pinnace run job.yaml --simulate-resources         also without the GPUs that it asks for
   pinnace run job.yaml --storage nfs=/data/nfs      with a storage of the cluster in a folder here
   pinnace run job.yaml --detach                     in the background; prints the job's name
@@ -130,7 +131,10 @@ impl Run {
             return Err(usage(color, &[files::missing(Path::new(&self.file))]));
         }
         let input = Input::named(&self.file);
-        let reader = self.reading.reader(color).ok_or(Exit::Usage)?;
+        let reader = self
+            .reading
+            .reader(color, Wanted::Values)
+            .ok_or(Exit::Usage)?;
         let reading = match reader.read(&input, true, |_| true) {
             Ok(Some(reading)) => reading,
             Ok(None) => return Err(Exit::Usage),

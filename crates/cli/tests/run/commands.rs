@@ -122,6 +122,14 @@ fn a_job_can_be_run_once_more_and_asks_for_its_secrets() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&again.stdout), "worker[0] | 12\n");
+    place.file("word.txt", "one");
+    let again = place
+        .pinnace(&["retry", "-q", "once", "--secret", "word=@word.txt"])
+        .succeeded();
+    assert_eq!(again.stdout, "worker[0] | 4\n");
+    let said = place.pinnace(&["retry", "once", "--secret", "wrod=@word.txt"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.stderr.contains("did you mean `word`?"), "{said:?}");
 }
 
 #[test]

@@ -56,3 +56,91 @@ fn a_secret_reaches_its_task_and_is_in_no_file_log_or_list_of_processes() {
             .contains(VALUE)
     );
 }
+
+/// A job whose file names a secret and does not have it.
+fn job_without_value() -> String {
+    job(
+        "outside",
+        &[(
+            "worker",
+            1,
+            (1, -1),
+            "printf %s '<% $secrets.token %>' | wc -c",
+        )],
+    )
+}
+
+#[test]
+fn a_secret_can_come_from_a_variable_or_a_file_and_stays_out_of_every_file() {
+    let place = Place::new();
+    let file = place.file("job.yaml", &job_without_value());
+    place.file("token.txt", &format!("{VALUE}\n"));
+    let runs: [(&str, Option<&str>); 4] = [
+        ("token", Some("token")),
+        ("token", Some("PINNACE_SECRET_TOKEN")),
+        ("token=MY_TOKEN", Some("MY_TOKEN")),
+        ("token=@token.txt", None),
+    ];
+    for (word, variable) in runs {
+        let mut command = place.command(&["run", "-q", &file, "--secret", word]);
+        command.envs(variable.map(|variable| (variable, VALUE)));
+        let output = command.output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(stdout, "worker[0] | 16\n", "{word}: {output:?}");
+    }
+    assert_eq!(holds_value(&place.state()), None);
+    // The file is right as it is, for whoever says that the secret comes from outside.
+    place
+        .pinnace(&["check", &file, "--secret", "token"])
+        .succeeded();
+    assert_eq!(place.pinnace(&["check", &file]).code, Some(1));
+}
+
+#[test]
+fn a_value_from_outside_takes_the_place_of_that_of_the_file_also_where_it_stands_in_clear() {
+    let place = Place::new();
+    let text = job_without_value()
+        .replace("taskRoles:", "secrets: {token: another}\ntaskRoles:")
+        .replace("wc -c", &format!("wc -c; echo {VALUE}"));
+    let file = place.file("job.yaml", &text);
+    let output = place
+        .command(&["run", "-q", &file, "--secret", "token=MY_TOKEN"])
+        .env("MY_TOKEN", VALUE)
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(stdout.starts_with("worker[0] | 16\n"), "{output:?}");
+    assert_eq!(holds_value(&place.state()), None);
+}
+
+#[test]
+fn a_wrong_secret_is_told_before_anything_is_stored_and_never_repeated() {
+    let place = Place::new();
+    let file = place.file("job.yaml", &job_without_value());
+    place.file("empty.txt", "\n");
+    for (word, told) in [
+        ("token", "`--secret token=VARIABLE` takes another one"),
+        ("token=UNSET_VARIABLE", "is not set"),
+        ("token=open-sesame-4711", "never given on the command line"),
+        ("token=@missing.txt", "missing.txt"),
+        ("token=@empty.txt", "its value is empty"),
+        ("token=-", "there is no terminal to ask at"),
+    ] {
+        let said = place.pinnace(&["run", &file, "--secret", word]);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.stderr.contains(told), "{word}: {said:?}");
+        assert!(!said.stderr.contains(VALUE), "{said:?}");
+    }
+    let said = place
+        .command(&["run", &file, "--secret", "tokne"])
+        .env("tokne", VALUE)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert_eq!(said.status.code(), Some(2));
+    assert!(
+        stderr.contains("P0707") && stderr.contains("did you mean `token`?"),
+        "{stderr}"
+    );
+    assert!(!place.state().exists());
+}

@@ -95,6 +95,7 @@ codes! {
     NOTHING_SELECTED = "P0704" "nothing-selected" Error: "the path of a `--set` selects nothing";
     SECRET_IN_FLAG = "P0705" "secret-in-flag" Error: "a `--set` would put a secret on the command line";
     REPEATED_SETTING = "P0706" "repeated-setting" Warning: "two flags set the same value";
+    UNKNOWN_SECRET = "P0707" "unknown-secret" Error: "a `--secret` names a secret that the file neither has nor uses";
 
     FIDELITY_LOSS = "P0801" "fidelity-loss" Error: "with `--strict`, a field that would not be honoured";
 

@@ -98,8 +98,16 @@ impl<'d> ClearSecrets<'d> {
     }
 
     /// Whether a value can stand somewhere beside its own place: it is in the texts more than once,
-    /// or an anchor near it may carry it elsewhere. A value that is spelt with escapes is not seen.
+    /// an anchor near it may carry it elsewhere, or it comes from outside and has no place in a text.
+    /// A value that is spelt with escapes is not seen.
     pub fn may_be_in_clear(&self, sources: &Sources) -> bool {
+        if self
+            .secrets
+            .iter()
+            .any(|(_, node)| node.replaced().is_some())
+        {
+            return true;
+        }
         let again = |value: &str| {
             let texts = sources.iter().map(|source| source.text().as_bytes());
             let found =

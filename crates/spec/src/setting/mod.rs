@@ -1,10 +1,11 @@
-//! `-p name=value` and `--set PATH=VALUE`: changes of the document before a dialect reads it.
+//! `-p name=value`, `--set PATH=VALUE` and `--secret NAME`: changes of the document before a dialect reads it.
 //!
 //! Each flag is a [`Source`] of its own, so a problem with it points into what was typed. A changed
 //! node remembers the flag and what stood there before.
 
 mod parameter;
 mod path;
+mod secret;
 mod select;
 mod value;
 
@@ -17,16 +18,25 @@ use crate::yaml::node::Replaced;
 const LONGEST_NAME: usize = 200;
 
 /// A flag that changes the document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Setting {
     kind: Kind,
     text: String,
+    /// The value of a secret, which is not part of the flag.
+    secret: Option<String>,
+}
+
+impl std::fmt::Debug for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.flag(), self.text)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Parameter,
     Set,
+    Secret,
 }
 
 impl Setting {
@@ -35,6 +45,7 @@ impl Setting {
         Setting {
             kind: Kind::Parameter,
             text: text.into(),
+            secret: None,
         }
     }
 
@@ -43,6 +54,16 @@ impl Setting {
         Setting {
             kind: Kind::Set,
             text: text.into(),
+            secret: None,
+        }
+    }
+
+    /// `--secret` and a name. The value comes from outside; none while only the names matter.
+    pub fn secret(name: impl Into<String>, value: Option<String>) -> Self {
+        Setting {
+            kind: Kind::Secret,
+            text: name.into(),
+            secret: value,
         }
     }
 
@@ -50,6 +71,7 @@ impl Setting {
         match self.kind {
             Kind::Parameter => "-p",
             Kind::Set => "--set",
+            Kind::Secret => "--secret",
         }
     }
 }
@@ -70,6 +92,7 @@ pub fn apply<'s>(
         match setting.kind {
             Kind::Parameter => parameter::apply(root, setting, sources, diagnostics),
             Kind::Set => select::apply(root, setting, sources, diagnostics),
+            Kind::Secret => secret::apply(root, setting, diagnostics),
         }
     }
 }
@@ -82,6 +105,7 @@ struct Typed<'s> {
     target: Span,
     /// Where its value stands.
     value: Span,
+    secret: Option<String>,
 }
 
 impl<'s> Typed<'s> {
@@ -96,6 +120,15 @@ impl<'s> Typed<'s> {
         let form = match setting.kind {
             Kind::Parameter => "NAME=VALUE",
             Kind::Set => "PATH=VALUE",
+            Kind::Secret => {
+                return Some(Typed {
+                    kind: setting.kind,
+                    source,
+                    target: whole,
+                    value: whole.part(text.len(), text.len()),
+                    secret: setting.secret.clone(),
+                });
+            }
         };
         let at = path::end_of_target(text);
         let problem = match at {
@@ -107,6 +140,7 @@ impl<'s> Typed<'s> {
                     source,
                     target: whole.part(0, at),
                     value: whole.part(at + 1, text.len()),
+                    secret: None,
                 });
             }
         };

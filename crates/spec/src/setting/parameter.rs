@@ -74,7 +74,7 @@ fn unknown(setting: &Typed<'_>, span: Span, word: &str, names: &[String]) -> Dia
     let diagnostic = Diagnostic::new(&codes::UNKNOWN_PARAMETER, span, message);
     let candidates = || names.iter().map(String::as_str);
     if setting.target_text().starts_with("secrets.") {
-        diagnostic.help("a secret is not a parameter, and is not given on the command line")
+        diagnostic.help("a secret is not a parameter; `--secret NAME` gives its value")
     } else if let Some(help) = suggest::did_you_mean(word, candidates()) {
         diagnostic.help(help)
     } else if names.is_empty() {

@@ -39,7 +39,7 @@ pub(super) fn apply<'s>(
     }
 }
 
-type Outcome = Result<(), Box<Diagnostic>>;
+pub(super) type Outcome = Result<(), Box<Diagnostic>>;
 
 fn set_one<'s>(
     root: &mut Node<'s>,
@@ -48,10 +48,19 @@ fn set_one<'s>(
     setting: &Typed<'s>,
 ) -> Outcome {
     match segments.first().map(|segment| &segment.step) {
-        None => return Err(whole_refused(setting)),
-        Some(Step::Key(key)) if key == "secrets" => return Err(secrets_refused(setting)),
-        Some(_) => {}
+        None => Err(whole_refused(setting)),
+        Some(Step::Key(key)) if key == "secrets" => Err(secrets_refused(setting)),
+        Some(_) => put(root, segments, given, setting),
     }
+}
+
+/// Puts a value at one place, which is made if it is not there.
+pub(super) fn put<'s>(
+    root: &mut Node<'s>,
+    segments: &[Segment<'s>],
+    given: Node<'s>,
+    setting: &Typed<'s>,
+) -> Outcome {
     let mut node = root;
     for (depth, segment) in segments.iter().enumerate() {
         let kind = node.kind();
@@ -330,6 +339,6 @@ fn secrets_refused(setting: &Typed<'_>) -> Box<Diagnostic> {
     let message = "a secret cannot be set on the command line";
     Box::new(
         Diagnostic::new(&codes::SECRET_IN_FLAG, setting.target, message)
-            .help("everyone on this machine can see a command line; keep the value in the file"),
+            .help("everyone on this machine can see a command line; `--secret NAME` takes a variable, a file or the terminal"),
     )
 }

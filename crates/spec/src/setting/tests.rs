@@ -367,3 +367,52 @@ proptest::proptest! {
         applied(&[p(&text), set(&text), set(&format!("{path}=1")), p(&format!("{path}=x"))], &[]);
     }
 }
+
+#[test]
+fn a_secret_from_outside_replaces_one_of_the_file() {
+    let given = Setting::secret("token", Some("from-outside".to_owned()));
+    assert!(!format!("{given:?}").contains("from-outside"));
+    let (values, problems) = applied(&[given], &["secrets/token"]);
+    assert_eq!(values, ["\"from-outside\""]);
+    assert_eq!(problems, [""; 0]);
+}
+
+#[test]
+fn a_secret_that_the_file_neither_has_nor_uses_is_refused_with_a_suggestion() {
+    let (_, problems) = applied(&[Setting::secret("tokne", None)], &[]);
+    assert_eq!(problems, ["P0707 \"tokne\" there is no secret `tokne`"]);
+}
+
+/// Applies the flags to a text, and gives the secrets that come of it, in the order of their names.
+fn secrets_of(text: &str, settings: &[Setting]) -> Vec<(String, String)> {
+    let sources = Sources::default();
+    let document = yaml::load(sources.add("job.yaml", text), &Limits::default());
+    let mut root = document.root.unwrap();
+    let mut diagnostics = Diagnostics::default();
+    apply(&mut root, settings, &sources, &mut diagnostics);
+    assert!(diagnostics.is_empty());
+    let secrets = crate::secrets::SecretValues::of_document(&root);
+    let mut secrets: Vec<(String, String)> = secrets
+        .into_iter()
+        .map(|(name, value)| (name.0, value))
+        .collect();
+    secrets.sort_unstable();
+    secrets
+}
+
+#[test]
+fn a_secret_that_only_tags_name_is_filled() {
+    let given = [
+        Setting::secret("token", Some("one".to_owned())),
+        Setting::secret("registry.password", Some("two".to_owned())),
+    ];
+    let wanted = [
+        ("registry.password".to_owned(), "two".to_owned()),
+        ("token".to_owned(), "one".to_owned()),
+    ];
+    let tags = "commands: [\"<% $secrets.token %>\", \"<% $secrets.registry.password %>\"]";
+    // No secrets, none yet, and the mask of an exported job.
+    for secrets in ["", "secrets:\n", "secrets: '******'\n"] {
+        assert_eq!(secrets_of(&format!("{secrets}{tags}"), &given), wanted);
+    }
+}

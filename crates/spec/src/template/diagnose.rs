@@ -238,7 +238,7 @@ fn no_scope(scope: Scope, span: Span) -> Diagnostic {
         ),
         Scope::Secrets => (
             "the job has no `secrets`",
-            "add `secrets:` at the top of the file",
+            "add `secrets:` at the top of the file, or give the value with `--secret`",
         ),
         Scope::Data => (
             "the task role names no `data`",
