@@ -12,8 +12,10 @@
 //! | [`template`] | `<% … %>` |
 //! | [`library`] | what is asked of the outside |
 //! | [`job`] | the whole way, for callers |
+//! | [`component`] | Azure ML components |
 //! | [`openpai`] | the OpenPAI job protocol, version 2 |
 
+pub mod component;
 pub mod diagnostic;
 pub mod job;
 pub mod library;

@@ -1,0 +1,26 @@
+//! The command line of a component: one grammar for both ways of writing it.
+//!
+//! [`parse`] cuts a text into literals, placeholders and optional groups. [`Template::render`] puts
+//! values in their place and gives the words of the command and the line for a shell. The literal
+//! text is the author's shell; a value is always data: it is quoted for the place where it stands
+//! and never read again. [`Site`] finds the pieces in the file.
+//!
+//! | module | its part |
+//! | --- | --- |
+//! | `parse` | text → pieces, and what is odd about them |
+//! | `shell` | what a shell makes of a line while it is written |
+//! | `render` | pieces and values → words and line |
+//! | `site` | where a piece stands in the file |
+
+mod parse;
+mod render;
+mod shell;
+mod site;
+#[cfg(test)]
+mod tests;
+
+pub use parse::{
+    Fault, Group, Part, Placeholder, Problem, Scope, Syntax, Template, Unquotable, parse,
+};
+pub use render::{Manner, Rendered};
+pub use site::Site;
