@@ -3,6 +3,7 @@
 
 use std::process::{Command, Stdio};
 
+use pinnace_control::admit::Refused;
 use pinnace_control::control::ControlError;
 use pinnace_control::folder::STATE_VARIABLE;
 use pinnace_control::job::{Job, JobId};
@@ -90,6 +91,13 @@ pub(crate) fn store_failed(color: Color, error: &StoreError) -> Exit {
     if let Some(help) = error.help() {
         crate::terminal::talk(&format!("  help: {help}\n"));
     }
+    Exit::Engine
+}
+
+/// Says why this machine cannot run a job.
+pub(crate) fn refused(color: Color, refused: &Refused) -> Exit {
+    complain(color, &refused.to_string());
+    crate::terminal::talk(&format!("  help: {}\n", refused.help));
     Exit::Engine
 }
 

@@ -2,6 +2,7 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
+//! | [`admit`] | whether this machine can run a job at all |
 //! | [`folder`] | the state directory: the database, the vault's key, a folder per job |
 //! | [`store`] | the database; the only place with SQL |
 //! | [`job`] | a job as the store knows it: plan, options, state, launches |
@@ -23,6 +24,7 @@
 //!    and whoever drives the job next finds out how it went.
 //! 5. The value of a secret is in the table `vault`, encrypted, until the job ends, and nowhere else.
 
+pub mod admit;
 pub mod control;
 pub mod engine;
 pub mod exit;

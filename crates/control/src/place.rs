@@ -87,7 +87,7 @@ pub fn decide(wants: &[Want], room: &Room, claims: &Claims) -> Answer {
     let cards = |count: u64| words::count(count as usize, "GPU card");
     if gpus > room.cards.len() as u64 {
         return Answer::Refused(format!(
-            "{}, and this machine has {}; `--simulate-resources` runs the job all the same",
+            "{}, and this machine has {}",
             asks(&cards(gpus)),
             match room.cards.len() {
                 0 => "none".to_owned(),
@@ -97,7 +97,7 @@ pub fn decide(wants: &[Want], room: &Room, claims: &Claims) -> Answer {
     }
     if memory > room.memory_mb {
         return Answer::Refused(format!(
-            "{}, and this machine has {} MiB; `--simulate-resources` runs the job all the same",
+            "{}, and this machine has {} MiB",
             asks(&format!("{memory} MiB of memory")),
             room.memory_mb,
         ));

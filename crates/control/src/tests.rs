@@ -18,7 +18,7 @@ use crate::job::{Options, Submission};
 const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A role whose tasks do what the fake engine reads in its command.
-fn role(instances: u32, command: &str) -> Role {
+pub(crate) fn role(instances: u32, command: &str) -> Role {
     Role {
         instances,
         image: None,
@@ -44,7 +44,7 @@ fn role(instances: u32, command: &str) -> Role {
     }
 }
 
-fn plan(roles: Vec<(&str, Role)>) -> Plan {
+pub(crate) fn plan(roles: Vec<(&str, Role)>) -> Plan {
     Plan {
         name: "test".to_owned(),
         labels: [].into_iter().collect(),
@@ -73,7 +73,7 @@ fn scratch() -> tempfile::TempDir {
         .unwrap()
 }
 
-fn submission(plan: Plan) -> Submission {
+pub(crate) fn submission(plan: Plan) -> Submission {
     Submission {
         plan,
         options: Options::default(),

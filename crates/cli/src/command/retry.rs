@@ -59,8 +59,11 @@ impl Retry {
             options: job.options,
             secrets,
         };
+        let admitted = submission
+            .admit()
+            .map_err(|refused| state::refused(color, &refused))?;
         if self.detach {
-            return Ok(in_background(store, submission, self.output_format, color));
+            return Ok(in_background(store, admitted, self.output_format, color));
         }
         let foreground = Foreground {
             format: self.output_format,
@@ -69,7 +72,7 @@ impl Retry {
             color,
         };
         Ok(foreground
-            .run(store, submission)
+            .run(store, admitted)
             .unwrap_or_else(|error| control_failed(color, &error)))
     }
 

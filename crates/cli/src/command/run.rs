@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indexmap::IndexMap;
+use pinnace_control::admit::Admitted;
 use pinnace_control::control::{Control, ControlError, hand_in};
 use pinnace_control::engine::LocalEngine;
 use pinnace_control::job::{Job, Options, Submission};
@@ -38,7 +39,8 @@ const PACE: Duration = Duration::from_millis(100);
 /// the job and gives its exit hooks their time; a second Ctrl-C kills it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit status: 0 the job succeeded, 1 it failed, 2 wrong use or a bad file, 3 the engine failed, 130 interrupted.
+Exit status: 0 the job succeeded, 1 it failed, 2 wrong use or a bad file, 3 this machine cannot run the job or the
+engine failed, 130 interrupted.
 
 Examples:
   pinnace run job.yaml
@@ -106,12 +108,16 @@ impl Run {
             Ok(word) => word.map(|word| word.first()),
             Err(message) => return usage(color, &[message]),
         };
+        let admitted = match submission.admit() {
+            Ok(admitted) => admitted,
+            Err(refused) => return state::refused(color, &refused),
+        };
         let store = match state::open(color) {
             Ok(store) => store,
             Err(exit) => return exit,
         };
         if detach {
-            return in_background(store, submission, format, color);
+            return in_background(store, admitted, format, color);
         }
         let foreground = Foreground {
             format,
@@ -120,7 +126,7 @@ impl Run {
             color,
         };
         foreground
-            .run(store, submission)
+            .run(store, admitted)
             .unwrap_or_else(|error| control_failed(color, &error))
     }
 
@@ -181,11 +187,11 @@ impl Run {
 
 pub(super) fn in_background(
     mut store: Store,
-    submission: Submission,
+    admitted: Admitted,
     format: Format,
     color: Color,
 ) -> Exit {
-    match hand_in(&mut store, submission) {
+    match hand_in(&mut store, admitted) {
         Ok(id) => {
             state::start_owner(&store, &id);
             match format {
@@ -207,10 +213,10 @@ pub(super) struct Foreground {
 }
 
 impl Foreground {
-    pub(super) fn run(&self, store: Store, submission: Submission) -> Result<Exit, ControlError> {
+    pub(super) fn run(&self, store: Store, admitted: Admitted) -> Result<Exit, ControlError> {
         let mut interrupts = Interrupts::begin().map_err(std::io::Error::from)?;
         let folder = store.folder().clone();
-        let mut control = Control::submit(store, LocalEngine::this_program()?, submission)?;
+        let mut control = Control::submit(store, LocalEngine::this_program()?, admitted)?;
         let on_terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
         let mut show: Box<dyn Show> = match self.format {
             Format::Json => Box::new(Silent),

@@ -79,13 +79,16 @@ fn a_job_that_asks_for_missing_cards_is_refused_with_the_arithmetic() {
     let place = Place::new();
     let asks = ORDER.replace("gpu: 1", "gpu: 64");
     let file = place.file("order.yaml", &asks);
-    let said = place.pinnace(&["run", &file]);
-    assert_eq!(said.code, Some(3), "{said:?}");
-    assert!(
-        said.stderr
-            .contains("asks for 64 GPU cards, and this machine has")
-    );
-    assert!(said.stderr.contains("--simulate-resources"));
+    for flags in [&["run", &file] as &[&str], &["run", "--detach", &file]] {
+        let said = place.pinnace(flags);
+        assert_eq!((said.code, &*said.stdout), (Some(3), ""), "{said:?}");
+        assert!(
+            said.stderr
+                .contains("asks for 64 GPU cards, and this machine has")
+        );
+        assert!(said.stderr.contains("help: `--simulate-resources`"));
+    }
+    assert!(!place.state().exists());
 }
 
 #[test]
@@ -112,6 +115,13 @@ taskRoles:
     commands: [cat /mnt/numbers/numbers, touch /dataset-of-the-job]
 ";
     let file = place.file("stored.yaml", text);
+    let said = place.pinnace(&["run", &file]);
+    assert_eq!(said.code, Some(3), "{said:?}");
+    assert!(
+        said.stderr.contains("`--storage nfsconfig=DIR`"),
+        "{said:?}"
+    );
+    assert!(!place.state().exists());
     let said = place.pinnace(&["run", &file, "--storage", "nfsconfig=data"]);
     assert!(said.stdout.contains("1 2 3"), "{said:?}");
     assert!(!std::path::Path::new("/dataset-of-the-job").exists());

@@ -18,8 +18,9 @@ use pinnace_core::lifecycle::{Effect, Group, Input, Time, Timer};
 use pinnace_exec::local::Cursor;
 use pinnace_exec::{Event, Peer, Secrets, TaskId};
 
+use crate::admit::Admitted;
 use crate::engine::Engine;
-use crate::job::{Job, JobId, Submission};
+use crate::job::{Job, JobId};
 use crate::owner::Ownership;
 use crate::place::Room;
 use crate::store::{Command, Store, StoreError};
@@ -125,11 +126,8 @@ pub struct Control<E> {
 
 impl<E: Engine> Control<E> {
     /// Takes in a new job and drives it from its beginning.
-    pub fn submit(
-        mut store: Store,
-        engine: E,
-        submission: Submission,
-    ) -> Result<Self, ControlError> {
+    pub fn submit(mut store: Store, engine: E, admitted: Admitted) -> Result<Self, ControlError> {
+        let Admitted { submission, room } = admitted;
         let secrets = submission.secrets.clone();
         let (id, owner) = new_id(&mut store, &submission.plan.name)?;
         let now = now();
@@ -142,6 +140,7 @@ impl<E: Engine> Control<E> {
             }
         };
         let mut control = Self::of(store, engine, job, secrets, owner);
+        control.room = room;
         control.go_on(Vec::new(), effects)?;
         Ok(control)
     }
@@ -301,7 +300,8 @@ impl<E: Engine> Control<E> {
 }
 
 /// Takes a job in for whoever drives it next.
-pub fn hand_in(store: &mut Store, submission: Submission) -> Result<JobId, ControlError> {
+pub fn hand_in(store: &mut Store, admitted: Admitted) -> Result<JobId, ControlError> {
+    let submission = admitted.submission;
     let (id, _owner) = new_id(store, &submission.plan.name)?;
     let submitted = store.change(|change| change.submit(&id, submission, now()));
     if let Err(error) = submitted {

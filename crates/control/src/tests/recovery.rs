@@ -21,7 +21,12 @@ fn store(folder: &tempfile::TempDir) -> Store {
 
 fn run(plan: Plan) -> (Shown, Option<i32>) {
     let folder = scratch();
-    let mut control = Control::submit(store(&folder), Fake::default(), submission(plan)).unwrap();
+    let mut control = Control::submit(
+        store(&folder),
+        Fake::default(),
+        submission(plan).admit().unwrap(),
+    )
+    .unwrap();
     finish(&mut control);
     let summary = control.job().summary();
     (summary.state, summary.code)
@@ -64,7 +69,11 @@ fn a_loop_that_dies_after_any_call_is_taken_up_and_starts_nothing_twice() {
         for lives in 0..18 {
             let folder = scratch();
             let fake = Fake::default();
-            let id = hand_in(&mut store(&folder), submission(plan.clone())).unwrap();
+            let id = hand_in(
+                &mut store(&folder),
+                submission(plan.clone()).admit().unwrap(),
+            )
+            .unwrap();
             // It dies after so many calls, again and again, each time a little later.
             for death in 0..=lives / 6 {
                 fake.world.borrow_mut().calls_left = Some(lives % 6 + death);
@@ -90,7 +99,9 @@ fn tasks_whose_supervisor_is_gone_are_lost_and_tried_again_for_free() {
     let mut control = Control::submit(
         store(&folder),
         fake.clone(),
-        submission(plan(vec![("worker", role(2, "wait"))])),
+        submission(plan(vec![("worker", role(2, "wait"))]))
+            .admit()
+            .unwrap(),
     )
     .unwrap();
     control.turn(Duration::ZERO).unwrap();
@@ -108,7 +119,12 @@ fn tasks_whose_supervisor_is_gone_are_lost_and_tried_again_for_free() {
 fn another_process_can_ask_for_a_stop() {
     let folder = scratch();
     let plan = plan(vec![("worker", role(2, "wait"))]);
-    let mut control = Control::submit(store(&folder), Fake::default(), submission(plan)).unwrap();
+    let mut control = Control::submit(
+        store(&folder),
+        Fake::default(),
+        submission(plan).admit().unwrap(),
+    )
+    .unwrap();
     control.turn(Duration::ZERO).unwrap();
     assert_eq!(control.job().state.shown(), Shown::Running);
     let mut other = store(&folder);
@@ -125,7 +141,12 @@ fn a_request_is_heard_also_if_the_loop_dies_before() {
     let folder = scratch();
     let plan = plan(vec![("worker", role(1, "wait"))]);
     let fake = Fake::default();
-    let mut control = Control::submit(store(&folder), fake.clone(), submission(plan)).unwrap();
+    let mut control = Control::submit(
+        store(&folder),
+        fake.clone(),
+        submission(plan).admit().unwrap(),
+    )
+    .unwrap();
     control.turn(Duration::ZERO).unwrap();
     let id = control.job().id.clone();
     let mut store_of_other = control.leave();
@@ -143,7 +164,12 @@ fn a_job_has_one_driver() {
     let folder = scratch();
     let plan = plan(vec![("worker", role(1, "wait"))]);
     let fake = Fake::default();
-    let control = Control::submit(store(&folder), fake.clone(), submission(plan)).unwrap();
+    let control = Control::submit(
+        store(&folder),
+        fake.clone(),
+        submission(plan).admit().unwrap(),
+    )
+    .unwrap();
     let id = control.job().id.clone();
     assert!(Control::resume(store(&folder), fake, &id).is_err());
     let store = control.leave();
@@ -157,7 +183,7 @@ fn a_job_waits_for_the_memory_that_another_has() {
     let large = |command| {
         let mut role = role(1, command);
         role.resources.memory_mb = most - 1;
-        submission(plan(vec![("worker", role)]))
+        submission(plan(vec![("worker", role)])).admit().unwrap()
     };
     let mut first = Control::submit(store(&folder), Fake::default(), large("wait")).unwrap();
     let mut second = Control::submit(store(&folder), Fake::default(), large("exit 0")).unwrap();
@@ -179,7 +205,7 @@ fn a_job_that_waits_can_be_stopped_and_is_never_launched() {
     let large = || {
         let mut role = role(1, "wait");
         role.resources.memory_mb = most;
-        submission(plan(vec![("worker", role)]))
+        submission(plan(vec![("worker", role)])).admit().unwrap()
     };
     let _first = Control::submit(store(&folder), Fake::default(), large()).unwrap();
     let mut second = Control::submit(store(&folder), Fake::default(), large()).unwrap();
@@ -193,12 +219,12 @@ fn a_job_that_waits_can_be_stopped_and_is_never_launched() {
 fn more_than_the_machine_has_is_refused_unless_it_is_simulated() {
     let mut plan = plan(vec![("worker", role(1, "exit 0"))]);
     plan.roles["worker"].resources.memory_mb = 1 << 40;
-    let (state, _) = run(plan.clone());
-    assert_eq!(state, Shown::Failed);
+    assert!(submission(plan.clone()).admit().is_err());
     let folder = scratch();
     let mut simulated = submission(plan);
     simulated.options.simulate_resources = true;
-    let mut control = Control::submit(store(&folder), Fake::default(), simulated).unwrap();
+    let mut control =
+        Control::submit(store(&folder), Fake::default(), simulated.admit().unwrap()).unwrap();
     finish(&mut control);
     assert_eq!(control.job().state.shown(), Shown::Succeeded);
 }
@@ -214,7 +240,8 @@ fn secrets_are_wiped_when_the_job_has_ended() {
         secrets,
         ..submission(plan(vec![("worker", role(1, "wait"))]))
     };
-    let mut control = Control::submit(store(&folder), Fake::default(), begun).unwrap();
+    let mut control =
+        Control::submit(store(&folder), Fake::default(), begun.admit().unwrap()).unwrap();
     control.turn(Duration::ZERO).unwrap();
     let other = store(&folder);
     let job = other.load(&control.job().id).unwrap().unwrap();
@@ -233,7 +260,12 @@ fn a_large_job_is_rebuilt_from_its_last_kept_state_and_the_inputs_after_it() {
     ]);
     plan.roles["server"].completion.min_succeeded = Some(1);
     let fake = Fake::default();
-    let mut control = Control::submit(store(&folder), fake.clone(), submission(plan)).unwrap();
+    let mut control = Control::submit(
+        store(&folder),
+        fake.clone(),
+        submission(plan).admit().unwrap(),
+    )
+    .unwrap();
     for _ in 0..3 {
         control.turn(Duration::ZERO).unwrap();
     }

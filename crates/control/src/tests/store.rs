@@ -30,7 +30,7 @@ fn a_job_comes_back_as_it_was_handed_in() {
     let folder = scratch();
     let mut store = Store::open(folder.path()).unwrap();
     let plan = one_task().plan;
-    let id = hand_in(&mut store, one_task()).unwrap();
+    let id = hand_in(&mut store, one_task().admit().unwrap()).unwrap();
     let job = Store::open(folder.path())
         .unwrap()
         .load(&id)
@@ -47,7 +47,7 @@ fn only_the_owner_may_look_inside() {
     let folder = scratch();
     let path = folder.path().join("state");
     let mut store = Store::open(&path).unwrap();
-    hand_in(&mut store, with_secret("open-sesame")).unwrap();
+    hand_in(&mut store, with_secret("open-sesame").admit().unwrap()).unwrap();
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o700);
     assert_eq!(mode(&path.join("pinnace.db")), 0o600);
@@ -58,8 +58,8 @@ fn only_the_owner_may_look_inside() {
 fn names_can_be_used_again_and_the_latest_is_meant() {
     let folder = scratch();
     let mut store = Store::open(folder.path()).unwrap();
-    let first = hand_in(&mut store, one_task()).unwrap();
-    let second = hand_in(&mut store, one_task()).unwrap();
+    let first = hand_in(&mut store, one_task().admit().unwrap()).unwrap();
+    let second = hand_in(&mut store, one_task().admit().unwrap()).unwrap();
     assert_ne!(first, second);
     assert_eq!(store.find("test").unwrap(), Found::One(second.clone()));
     assert_eq!(
@@ -79,7 +79,7 @@ fn names_can_be_used_again_and_the_latest_is_meant() {
 fn a_job_that_has_not_ended_cannot_be_forgotten() {
     let folder = scratch();
     let mut store = Store::open(folder.path()).unwrap();
-    let id = hand_in(&mut store, one_task()).unwrap();
+    let id = hand_in(&mut store, one_task().admit().unwrap()).unwrap();
     assert!(!store.change(|change| change.forget(&id)).unwrap());
     assert!(store.load(&id).unwrap().is_some());
 }
@@ -88,7 +88,7 @@ fn a_job_that_has_not_ended_cannot_be_forgotten() {
 fn the_value_of_a_secret_is_in_no_file() {
     let folder = scratch();
     let mut store = Store::open(folder.path()).unwrap();
-    hand_in(&mut store, with_secret("open-sesame")).unwrap();
+    hand_in(&mut store, with_secret("open-sesame").admit().unwrap()).unwrap();
     let mut files = 0;
     for entry in fs::read_dir(folder.path()).unwrap().flatten() {
         let Ok(bytes) = fs::read(entry.path()) else {
@@ -104,7 +104,7 @@ fn the_value_of_a_secret_is_in_no_file() {
 fn secrets_open_with_their_own_key_only() {
     let folder = scratch();
     let mut store = Store::open(folder.path()).unwrap();
-    let id = hand_in(&mut store, with_secret("open-sesame")).unwrap();
+    let id = hand_in(&mut store, with_secret("open-sesame").admit().unwrap()).unwrap();
     let job = store.load(&id).unwrap().unwrap();
     let key = folder.path().join("vault.key");
     let right = fs::read(&key).unwrap();
@@ -157,7 +157,7 @@ fn a_damaged_database_is_told_of() {
 fn a_state_that_contradicts_itself_is_damage_and_not_a_wrong_decision() {
     let folder = scratch();
     let mut store = Store::open(folder.path()).unwrap();
-    let id = hand_in(&mut store, one_task()).unwrap();
+    let id = hand_in(&mut store, one_task().admit().unwrap()).unwrap();
     let connection = rusqlite::Connection::open(folder.path().join("pinnace.db")).unwrap();
     connection
         .execute(
@@ -189,7 +189,7 @@ fn many_can_open_a_new_store_at_once_and_write() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let mut store = Store::open(path).unwrap();
-                hand_in(&mut store, one_task()).unwrap();
+                hand_in(&mut store, one_task().admit().unwrap()).unwrap();
             });
         }
     });
