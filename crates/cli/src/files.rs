@@ -45,6 +45,12 @@ impl Input {
         }
     }
 
+    /// The absolute folder of the file; none for standard input.
+    pub(crate) fn folder(&self) -> Option<String> {
+        let path = std::path::absolute(self.path.as_ref()?).ok()?;
+        Some(path.parent()?.to_str()?.to_owned())
+    }
+
     /// The bytes, at most `limit` and one more, so that the reader can tell that there are too many.
     pub(crate) fn read(&self, limit: usize) -> std::io::Result<Vec<u8>> {
         let limit = (limit as u64).saturating_add(1);

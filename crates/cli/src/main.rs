@@ -1,6 +1,7 @@
 //! The `pinnace` command. Results go to standard output, talk goes to standard error.
 
 mod command;
+mod disk;
 mod explain;
 mod files;
 mod glob;

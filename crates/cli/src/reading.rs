@@ -7,13 +7,13 @@ use pinnace_core::fidelity::Engine;
 use pinnace_spec::diagnostic::render::{self, Colour, Report};
 use pinnace_spec::diagnostic::{Diagnostics, Levels};
 use pinnace_spec::job::{self, Compat, Dialect, Outcome, Request};
-use pinnace_spec::library::{Library, NoLibrary};
 use pinnace_spec::secrets::Redactor;
 use pinnace_spec::setting::Setting;
 use pinnace_spec::source::{SourceId, Sources};
 use pinnace_spec::yaml::{self, Limits};
 
 use crate::command::complain;
+use crate::disk::Disk;
 use crate::files::{Input, shown};
 use crate::marketplace;
 use crate::secret::SecretWord;
@@ -41,6 +41,19 @@ pub(crate) struct ReadArgs {
     /// asked for at the terminal (`NAME=-`). Fills a secret that tags name, and replaces one that the file has.
     #[arg(long = "secret", value_name = "NAME[=VARIABLE|=@FILE|=-]")]
     secrets: Vec<String>,
+
+    /// Give an input or a parameter of the file its value; can be given several times
+    ///
+    /// VALUE is a path, a URL (`file://`, `http://`, `https://`, `s3://`, `oss://`, `azureml://`), a
+    /// `dataset:NAME[:VERSION]`, or the value of a parameter. A relative path is taken from here.
+    #[arg(long = "input", value_name = "NAME=VALUE")]
+    inputs: Vec<String>,
+
+    /// Say where an output of the file goes; can be given several times
+    ///
+    /// PLACE is a path or a URL (`file://`, `s3://`, `oss://`). A relative path is taken from here.
+    #[arg(long = "output", value_name = "NAME=PLACE")]
+    outputs: Vec<String>,
 
     /// The folder of marketplace items that `marketplace://` names, such as `DIR/data/mnist.yaml`
     #[arg(
@@ -102,12 +115,15 @@ pub(crate) enum Wanted {
 #[derive(Debug)]
 pub(crate) struct Reader {
     settings: Vec<Setting>,
+    inputs: Vec<Setting>,
+    outputs: Vec<Setting>,
+    here: Option<String>,
     compat: Compat,
     strict: bool,
     levels: Levels,
     dialect: Option<Dialect>,
     limits: Limits,
-    library: Option<marketplace::Folder>,
+    library: Disk,
 }
 
 /// A file that was read.
@@ -159,6 +175,11 @@ impl ReadArgs {
             .ok()?;
         Some(Reader {
             settings: parameters.chain(sets).chain(secrets).collect(),
+            inputs: self.inputs.into_iter().map(Setting::input).collect(),
+            outputs: self.outputs.into_iter().map(Setting::output).collect(),
+            here: std::env::current_dir()
+                .ok()
+                .and_then(|folder| folder.into_os_string().into_string().ok()),
             compat: match self.compat {
                 Some(CompatWord::Openpai) => Compat::OpenPai,
                 None => Compat::None,
@@ -170,7 +191,7 @@ impl ReadArgs {
                 bytes: self.max_size,
                 ..Limits::default()
             },
-            library: self.marketplace.map(marketplace::Folder::new),
+            library: Disk::new(self.marketplace.map(marketplace::Folder::new)),
         })
     }
 }
@@ -196,8 +217,13 @@ impl Reader {
         let (source, outcome) = match yaml::decode(&bytes, &self.limits) {
             Ok(text) => {
                 let source = sources.add(input.name.as_str(), text);
+                let folder = input.folder();
                 let request = Request {
                     settings: &self.settings,
+                    inputs: &self.inputs,
+                    outputs: &self.outputs,
+                    folder: folder.as_deref(),
+                    here: self.here.as_deref(),
                     compat: self.compat,
                     engine: Engine::Local,
                     strict: self.strict,
@@ -206,11 +232,8 @@ impl Reader {
                     limits: self.limits,
                     plan,
                 };
-                let library: &dyn Library = match &self.library {
-                    Some(folder) => folder,
-                    None => &NoLibrary,
-                };
-                (source.id(), job::read(&sources, source, &request, library))
+                let outcome = job::read(&sources, source, &request, &self.library);
+                (source.id(), outcome)
             }
             Err(problem) => {
                 let source = sources.add(input.name.as_str(), problem.text.as_str());

@@ -2,26 +2,19 @@
 
 #![allow(missing_docs)]
 
-use pinnace_core::fidelity::Engine;
 use pinnace_spec::diagnostic::Levels;
-use pinnace_spec::job::{self, Compat, Request};
+use pinnace_spec::job::{self, Request};
 use pinnace_spec::library::NoLibrary;
 use pinnace_spec::source::Sources;
-use pinnace_spec::yaml::Limits;
 
 #[test]
 fn ten_mistakes_give_ten_problems_each_at_its_place() {
     let sources = Sources::default();
     let source = sources.add("job.yaml", include_str!("fixtures/ten-mistakes.yaml"));
+    let levels = Levels::default();
     let request = Request {
-        settings: &[],
-        compat: Compat::None,
-        engine: Engine::Local,
-        strict: false,
-        levels: &Levels::default(),
-        dialect: None,
-        limits: Limits::default(),
         plan: true,
+        ..Request::new(&levels)
     };
     let found = job::read(&sources, source, &request, &NoLibrary).diagnostics;
     let found: Vec<(u32, u32, &str)> = found

@@ -41,6 +41,7 @@ pub(crate) fn role(instances: u32, command: &str) -> Role {
         },
         retry: Retry { limit: 0 },
         placement: RolePlacement::default(),
+        ..Role::default()
     }
 }
 
@@ -63,6 +64,7 @@ pub(crate) fn plan(roles: Vec<(&str, Role)>) -> Plan {
             ignore_suggested_nodes: None,
         },
         notify: Vec::new(),
+        ..Plan::default()
     }
 }
 

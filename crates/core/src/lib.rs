@@ -6,6 +6,7 @@
 //! | [`text`] | a string in which secrets are named, never held |
 //! | [`origin`] | where each value of a plan comes from |
 //! | [`fidelity`] | which features of a source an engine honours |
+//! | [`ignore`] | what a `.gitignore` leaves out |
 //! | [`environment`] | the variables that a task finds when it starts |
 //! | [`script`] | a task's script, for a shell |
 //! | [`exit`] | why a task ended, and what that says about trying again |
@@ -15,6 +16,7 @@
 pub mod environment;
 pub mod exit;
 pub mod fidelity;
+pub mod ignore;
 pub mod lifecycle;
 pub mod origin;
 pub mod plan;

@@ -2,17 +2,24 @@
 //!
 //! The JSON form is stable and documented in `docs/plan.md`; a change of meaning raises [`FORMAT`].
 
+mod data;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::text::{SecretName, Text};
 
+pub use data::{
+    Code, DataKind, Input, InputMode, Location, MetricRule, NotALocation, Output, OutputMode,
+    PythonEnvironment, Register, Scheme, SuccessfulExit,
+};
+
 /// Names the JSON form of a plan and its version.
 pub const FORMAT: &str = "pinnace.plan/1";
 
 /// A job, ready to be carried out by any engine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Plan {
     /// The job's name.
@@ -29,6 +36,12 @@ pub struct Plan {
     pub placement: Placement,
     /// Who is told of the job's changes of state.
     pub notify: Vec<Moment>,
+    /// How long a task may run, start hooks included; without end when missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_seconds: Option<u64>,
+    /// Numbers to find in what the tasks print.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<MetricRule>,
 }
 
 impl Plan {
@@ -62,7 +75,7 @@ impl std::io::Write for HashWriter<'_> {
 }
 
 /// A group of equal tasks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Role {
     /// How many tasks.
@@ -89,6 +102,27 @@ pub struct Role {
     pub retry: Retry,
     /// Where in a cluster this role belongs.
     pub placement: RolePlacement,
+    /// The user's code, of which every task gets a snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
+    /// Absolute path in the task to the content of a file that is written there before the first step.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub files: IndexMap<String, Text>,
+    /// The data that the tasks read, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub inputs: IndexMap<String, Input>,
+    /// The data that the tasks write, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub outputs: IndexMap<String, Output>,
+    /// The Python packages that the tasks find.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub python: Option<PythonEnvironment>,
+    /// Absolute path in the task at which the first step starts; the task's own folder when missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workdir: Option<String>,
+    /// Which exit codes of the command are a success.
+    #[serde(default, skip_serializing_if = "SuccessfulExit::is_zero")]
+    pub success: SuccessfulExit,
 }
 
 /// A container image.
@@ -114,7 +148,7 @@ pub struct ImageAuth {
 }
 
 /// What one task needs of a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resources {
     /// Virtual cores.
@@ -220,7 +254,7 @@ pub enum Action {
 }
 
 /// When a role decides the fate of the job. `None` means never.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Completion {
     /// The job fails once this many tasks of the role have failed.
@@ -230,7 +264,7 @@ pub struct Completion {
 }
 
 /// A budget of counted retries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Retry {
     /// How many. `-1` is without end, `-2` is also after success.
@@ -238,7 +272,7 @@ pub struct Retry {
 }
 
 /// Where in a cluster a job belongs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Placement {
     /// The virtual cluster.

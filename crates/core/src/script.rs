@@ -53,6 +53,9 @@ pub fn render(role_name: &str, role: &Role, options: Options) -> String {
         script.exit_hooks(&role.after);
     }
     script.environment(role);
+    if let Some(workdir) = &role.workdir {
+        let _ = writeln!(script.out, "\ncd {}", quoted(&Text::from(workdir.as_str())));
+    }
     for (index, step) in role.before.iter().enumerate() {
         script.start_hook(step, index + 1, role.before.len());
     }

@@ -24,10 +24,17 @@ pub enum Piece {
         /// Which secret.
         secret: SecretName,
     },
+    /// The place of something that a task finds by its path.
+    Path {
+        /// An absolute path in the task, at or below the target of its code, an input or an output.
+        /// Where a task has no view of its own, the runner puts the real place here.
+        path: String,
+    },
 }
 
-/// A string that may hold places for secrets. In JSON it is a plain string when it holds none,
-/// and otherwise a list such as `["https://", {"secret": "token"}, "@host"]`.
+/// A string that may hold places for secrets and paths. In JSON it is a plain string when it holds
+/// none, and otherwise a list such as `["https://", {"secret": "token"}, "@host"]` or
+/// `["--data ", {"path": "/ml/input/data/train"}]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "TextForm", into = "TextForm")]
 pub struct Text {
@@ -80,6 +87,7 @@ impl FromIterator<Piece> for Text {
             match piece {
                 Piece::Literal(literal) => text.push_literal(&literal),
                 Piece::Secret { secret } => text.push_secret(secret),
+                Piece::Path { path } => text.push_path(path),
             }
         }
         text
@@ -104,12 +112,27 @@ impl Text {
         self.pieces.push(Piece::Secret { secret });
     }
 
+    /// Adds an absolute path in the task.
+    pub fn push_path(&mut self, path: impl Into<String>) {
+        self.pieces.push(Piece::Path { path: path.into() });
+    }
+
+    /// Adds all of another text.
+    pub fn append(&mut self, more: &Text) {
+        for piece in more.pieces() {
+            match piece {
+                Piece::Literal(literal) => self.push_literal(literal),
+                other => self.pieces.push(other.clone()),
+            }
+        }
+    }
+
     /// The pieces in order; no two literals stand next to each other and none is empty.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// The whole text, if it names no secret.
+    /// The whole text, if it names no secret and no path.
     pub fn as_literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -122,17 +145,26 @@ impl Text {
     pub fn secrets(&self) -> impl Iterator<Item = &SecretName> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Secret { secret } => Some(secret),
-            Piece::Literal(_) => None,
+            Piece::Literal(_) | Piece::Path { .. } => None,
         })
     }
 
-    /// The text with every secret shown by `show`.
+    /// The paths of the task that the text names, in order, repeats included.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Path { path } => Some(path.as_str()),
+            Piece::Literal(_) | Piece::Secret { .. } => None,
+        })
+    }
+
+    /// The text with every secret shown by `show`, and every path as the task sees it.
     pub fn render(&self, mut show: impl FnMut(&SecretName) -> String) -> String {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Literal(literal) => out.push_str(literal),
                 Piece::Secret { secret } => out.push_str(&show(secret)),
+                Piece::Path { path } => out.push_str(path),
             }
         }
         out
@@ -162,5 +194,19 @@ mod tests {
         let json = r#"["https://",{"secret":"token"},"@host"]"#;
         assert_eq!(serde_json::to_string(&text).ok().as_deref(), Some(json));
         assert_eq!(serde_json::from_str::<Text>(json).ok(), Some(text));
+    }
+
+    #[test]
+    fn a_path_is_told_from_a_secret_in_json() {
+        let mut text = Text::from("--data ");
+        text.push_path("/ml/input/data/train");
+        let json = r#"["--data ",{"path":"/ml/input/data/train"}]"#;
+        assert_eq!(serde_json::to_string(&text).ok().as_deref(), Some(json));
+        assert_eq!(serde_json::from_str::<Text>(json).ok(), Some(text.clone()));
+        assert_eq!(
+            text.render(|_| String::new()),
+            "--data /ml/input/data/train"
+        );
+        assert_eq!(text.as_literal(), None);
     }
 }

@@ -77,6 +77,24 @@ pub fn event(event: Event) -> &'static str {
     }
 }
 
+/// A time, such as `1 h 30 min`.
+pub fn seconds(seconds: u64) -> String {
+    let parts = [
+        (seconds / 3600, "h"),
+        (seconds / 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ];
+    let shown: Vec<String> = parts
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, unit)| format!("{number} {unit}"))
+        .collect();
+    if shown.is_empty() {
+        return "0 s".to_owned();
+    }
+    shown.join(" ")
+}
+
 /// A number of things: `1 task`, `4 tasks`.
 pub fn count(number: usize, thing: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
@@ -218,6 +236,7 @@ mod tests {
             },
             retry: Retry { limit: 0 },
             placement: RolePlacement::default(),
+            ..Role::default()
         }
     }
 

@@ -37,6 +37,16 @@ fn full_plan() -> Value {
             "completion": { "minFailed": 1, "minSucceeded": 1 },
             "retry": { "limit": 1 },
             "placement": { "sku": "x", "pinnedCell": "x", "affinityGroup": "x" },
+            "code": { "source": "/y", "target": "/y", "ignore": ["y"], "includes": ["/y"] },
+            "files": { "x": "y" },
+            "inputs": { "x": { "source": "/y", "target": "/y", "kind": "any", "mode": "mount" } },
+            "outputs": { "x": {
+                "target": "/y", "kind": "folder", "mode": "upload", "destination": "/y",
+                "register": { "name": "y", "description": "y" }, "append": true,
+            } },
+            "python": { "requirements": ["y"], "file": "y" },
+            "workdir": "/y",
+            "success": "zeroOrGreater",
         } },
         "secrets": ["x"],
         "retry": { "limit": 1 },
@@ -45,6 +55,8 @@ fn full_plan() -> Value {
             "lazyPreemption": true, "ignoreSuggestedNodes": true,
         },
         "notify": ["running"],
+        "timeLimitSeconds": 1,
+        "metrics": [{ "name": "y", "pattern": "y" }],
     })
 }
 
@@ -92,6 +104,9 @@ fn the_document_names_every_field_and_no_other() {
         "resources",
         "ports",
         "env",
+        "files",
+        "inputs",
+        "outputs",
         "completion",
         "retry",
         "placement",

@@ -177,6 +177,7 @@ fn plan(tasks: u32, command: &str) -> Plan {
         },
         retry: Retry { limit: 0 },
         placement: RolePlacement::default(),
+        ..Role::default()
     };
     Plan {
         name: "bench".to_owned(),
@@ -193,5 +194,6 @@ fn plan(tasks: u32, command: &str) -> Plan {
             ignore_suggested_nodes: None,
         },
         notify: Vec::new(),
+        ..Plan::default()
     }
 }

@@ -314,7 +314,7 @@ fn speaks_of_single_tasks(attempt: &Attempt) -> bool {
                     || text.contains("PAI_PORT_LIST_")
                     || (text.contains("PAI_") && text.contains("_PORT"))
             }
-            pinnace_core::text::Piece::Secret { .. } => false,
+            _ => false,
         })
     };
     attempt.plan.roles.values().any(|role| {

@@ -57,10 +57,18 @@ pub enum Compat {
 }
 
 /// What is wanted of a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// `-p` and `--set`, in order.
     pub settings: &'a [Setting],
+    /// `--input`, in order.
+    pub inputs: &'a [Setting],
+    /// `--output`, in order.
+    pub outputs: &'a [Setting],
+    /// The absolute folder of the file; relative paths in it are taken from there.
+    pub folder: Option<&'a str>,
+    /// The absolute folder from which relative paths in flags are taken.
+    pub here: Option<&'a str>,
     /// `--compat`
     pub compat: Compat,
     /// Where the job would run.
@@ -75,6 +83,26 @@ pub struct Request<'a> {
     pub limits: Limits,
     /// Whether the plan is wanted, or only the problems.
     pub plan: bool,
+}
+
+impl<'a> Request<'a> {
+    /// Only the problems, of a file without flags that lies nowhere.
+    pub fn new(levels: &'a Levels) -> Self {
+        Request {
+            settings: &[],
+            inputs: &[],
+            outputs: &[],
+            folder: None,
+            here: None,
+            compat: Compat::None,
+            engine: Engine::Local,
+            strict: false,
+            levels,
+            dialect: None,
+            limits: Limits::default(),
+            plan: false,
+        }
+    }
 }
 
 /// A job, resolved.
@@ -119,6 +147,7 @@ pub fn read(
     match (&document.root, request.dialect) {
         (Some(root), dialect) => match dialect.or_else(|| Dialect::detect(root)) {
             Some(Dialect::OpenPai) if document.complete => {
+                setting::refuse_data(request, "an OpenPAI job", sources, &mut out);
                 job = openpai::read_job(
                     root,
                     &document.comments,

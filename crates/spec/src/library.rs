@@ -1,4 +1,4 @@
-//! What is asked of the outside: marketplace items. The command line answers from a folder, a
+//! What is asked of the outside: marketplace items and files. The command line answers from a folder, a
 //! server from its database, a test from memory.
 
 /// A `marketplace://` reference.
@@ -66,10 +66,57 @@ pub enum Answer {
     NoMarketplace,
 }
 
-/// The outside.
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// A file.
+    File {
+        /// Its bytes.
+        size: u64,
+    },
+    /// A folder.
+    Folder,
+    /// Nothing.
+    Missing,
+    /// Nobody can say.
+    Unknown,
+}
+
+/// Something below a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path from the folder, with `/` between the parts.
+    pub path: String,
+    /// A file or a folder.
+    pub look: Look,
+}
+
+/// The outside. Paths are absolute.
 pub trait Library {
     /// Looks an item up.
     fn find(&self, item: &ItemRef) -> Answer;
+
+    /// What lies at a path; links are followed.
+    fn look(&self, _path: &str) -> Look {
+        Look::Unknown
+    }
+
+    /// The bytes of a file, or why there are none.
+    fn bytes(&self, _path: &str) -> Result<Vec<u8>, String> {
+        Err("there are no files here".to_owned())
+    }
+
+    /// The text of a file, or why there is none.
+    fn text(&self, path: &str) -> Result<String, String> {
+        let bytes = self.bytes(path)?;
+        String::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".to_owned())
+    }
+
+    /// All that lies below a folder, sorted by path, a folder before what is in it; or why that cannot
+    /// be said. Links are not followed.
+    fn tree(&self, _folder: &str) -> Result<Vec<Entry>, String> {
+        Err("there are no files here".to_owned())
+    }
 }
 
 /// An outside with nothing in it.

@@ -3,14 +3,12 @@
 
 use std::collections::HashMap;
 
-use pinnace_core::fidelity::Engine;
 use pinnace_core::plan::{Action, Event, OnFailure, Role, Step};
 use pinnace_spec::diagnostic::{Diagnostic, Levels, Severity};
 use pinnace_spec::job::{self, Compat, Job, Outcome, Request};
 use pinnace_spec::library::{Answer, ItemRef, Library};
 use pinnace_spec::setting::Setting;
 use pinnace_spec::source::Sources;
-use pinnace_spec::yaml::Limits;
 
 #[derive(Default)]
 struct Shelf(HashMap<String, &'static str>);
@@ -53,12 +51,8 @@ fn request(settings: &[Setting], compat: Compat) -> Request<'_> {
     Request {
         settings,
         compat,
-        engine: Engine::Local,
-        strict: false,
-        levels: &LEVELS,
-        dialect: None,
-        limits: Limits::default(),
         plan: true,
+        ..Request::new(&LEVELS)
     }
 }
 
@@ -313,7 +307,11 @@ fn collect_leaves(path: &str, value: &serde_json::Value, leaves: &mut Vec<String
                 collect_leaves(&path, value, leaves);
             }
         }
-        Value::Array(items) if items.iter().any(|item| item.get("secret").is_some()) => {
+        Value::Array(items)
+            if items
+                .iter()
+                .any(|item| item.get("secret").is_some() || item.get("path").is_some()) =>
+        {
             leaves.push(path.to_owned());
         }
         Value::Array(items) => {

@@ -16,9 +16,8 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pinnace_core::fidelity::Engine;
 use pinnace_spec::diagnostic::{Diagnostics, Levels};
-use pinnace_spec::job::{self, Compat, Request};
+use pinnace_spec::job::{self, Request};
 use pinnace_spec::library::NoLibrary;
 use pinnace_spec::openpai::fields;
 use pinnace_spec::source::Sources;
@@ -93,14 +92,8 @@ fn whole(job: &str, plan: bool) {
 
 fn request(levels: &Levels, plan: bool) -> Request<'_> {
     Request {
-        settings: &[],
-        compat: Compat::None,
-        engine: Engine::Local,
-        strict: false,
-        levels,
-        dialect: None,
-        limits: Limits::default(),
         plan,
+        ..Request::new(levels)
     }
 }
 

@@ -175,9 +175,12 @@ impl Values {
                     .iter()
                     .fold(Line::default(), |line, piece| match piece {
                         Json::String(text) => line.with(Look::Plain, text),
-                        _ => match piece.get("secret").and_then(Json::as_str) {
-                            Some(name) => line.with(Look::Secret, format!("<{name} ••••>")),
-                            None => line.with(Look::Plain, piece.to_string()),
+                        _ => match (piece.get("secret"), piece.get("path")) {
+                            (Some(Json::String(name)), _) => {
+                                line.with(Look::Secret, format!("<{name} ••••>"))
+                            }
+                            (_, Some(Json::String(path))) => line.with(Look::Plain, path),
+                            _ => line.with(Look::Plain, piece.to_string()),
                         },
                     })
             }

@@ -49,6 +49,7 @@ pub(super) fn line_of(text: &Text) -> Line {
         line = match piece {
             Piece::Literal(literal) => line.with(Look::Plain, literal),
             Piece::Secret { secret } => line.with(Look::Secret, secrets::hidden(secret)),
+            Piece::Path { path } => line.with(Look::Plain, path),
         };
     }
     line
@@ -107,6 +108,16 @@ impl<'a> View<'a> {
         self.page.row(2, &fate, "");
         let retries = words::retry(self.plan().retry);
         self.value("tried again", &Line::plain(retries), "retry.limit");
+        if let Some(seconds) = self.plan().time_limit_seconds {
+            let line = Line::plain(format!("after {}", words::seconds(seconds)));
+            self.value("stopped", &line, "timeLimitSeconds");
+        }
+        for (index, metric) in self.plan().metrics.iter().enumerate() {
+            let label = if index == 0 { "metrics" } else { "" };
+            let line = Line::plain(format!("{} from lines like ", metric.name))
+                .with(Look::Dim, &metric.pattern);
+            self.value(label, &line, &format!("metrics[{index}].pattern"));
+        }
         if !self.plan().notify.is_empty() {
             let moments: Vec<String> = self
                 .plan()

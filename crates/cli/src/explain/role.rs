@@ -30,6 +30,7 @@ impl View<'_> {
         self.ports(role, &path);
         self.ends(role, &path);
         self.role_placement(role, &path);
+        self.data(role, &path);
         self.environment(name, role, &path);
         self.steps(role, &path);
     }
@@ -194,7 +195,7 @@ fn words_of(role: &Role) -> HashSet<&str> {
     let pieces = role.command.iter().chain(steps).flat_map(Text::pieces);
     let literals = pieces.filter_map(|piece| match piece {
         Piece::Literal(literal) => Some(literal.as_str()),
-        Piece::Secret { .. } => None,
+        Piece::Secret { .. } | Piece::Path { .. } => None,
     });
     literals
         .flat_map(|text| text.split(|char: char| !char.is_ascii_alphanumeric() && char != '_'))

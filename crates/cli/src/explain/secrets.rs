@@ -21,6 +21,17 @@ pub(super) fn users(plan: &Plan, name: &SecretName) -> Vec<String> {
         if role.env.values().any(names) {
             users.push(format!("the variables of `{role_name}`"));
         }
+        if role.files.values().any(names) {
+            users.push(format!("the files of `{role_name}`"));
+        }
+        if role
+            .python
+            .iter()
+            .flat_map(|python| &python.requirements)
+            .any(names)
+        {
+            users.push(format!("the Python packages of `{role_name}`"));
+        }
         if role.command.iter().any(names) {
             users.push(format!("the command of `{role_name}`"));
         }

@@ -29,6 +29,7 @@ fn role(before: Vec<Step>, command: &[&str], after: Vec<Step>) -> Role {
         },
         retry: Retry { limit: 0 },
         placement: RolePlacement::default(),
+        ..Role::default()
     }
 }
 

@@ -39,6 +39,7 @@ pub(crate) fn role(command: &[&str]) -> Role {
         },
         retry: Retry { limit: 0 },
         placement: RolePlacement::default(),
+        ..Role::default()
     }
 }
 
@@ -79,6 +80,7 @@ pub(crate) fn plan(roles: Vec<(&str, Role)>) -> Plan {
             ignore_suggested_nodes: None,
         },
         notify: Vec::new(),
+        ..Plan::default()
     }
 }
 

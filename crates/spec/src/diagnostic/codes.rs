@@ -89,7 +89,7 @@ codes! {
     SKU_AND_CELL = "P0602" "sku-and-cell" Error: "a task role asks for both a kind of hardware and a pinned cell";
     UNEVEN_AFFINITY = "P0603" "uneven-affinity" Error: "task roles of one affinity group ask for different hardware";
 
-    BAD_SETTING = "P0701" "bad-setting" Error: "a `-p` or `--set` is not of the form NAME=VALUE";
+    BAD_SETTING = "P0701" "bad-setting" Error: "a flag that sets something is not of the form NAME=VALUE, or does not fit the file";
     UNKNOWN_PARAMETER = "P0702" "unknown-parameter" Error: "a `-p` names a parameter that the file does not declare";
     BAD_QUERY = "P0703" "bad-query" Error: "the path of a `--set` is not a JSONPath, or not one that can be set";
     NOTHING_SELECTED = "P0704" "nothing-selected" Error: "the path of a `--set` selects nothing";

@@ -159,6 +159,7 @@ impl<'d> ClearSecrets<'d> {
             match piece {
                 Piece::Secret { secret } => hidden.push_secret(secret.clone()),
                 Piece::Literal(literal) => self.split(literal, &mut hidden),
+                Piece::Path { path } => hidden.push_path(path),
             }
         }
         hidden

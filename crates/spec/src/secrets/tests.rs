@@ -1,13 +1,12 @@
 #![allow(clippy::unwrap_used)]
 
-use pinnace_core::fidelity::Engine;
 use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostic::Levels;
 use crate::diagnostic::codes;
 use crate::diagnostic::render::{self, Colour, Report};
-use crate::job::{Compat, Request, read};
+use crate::job::{Request, read};
 use crate::library::NoLibrary;
 use crate::yaml::{Limits, load};
 
@@ -276,15 +275,11 @@ proptest! {
         }
         let sources = Sources::default();
         let source = sources.add("job.yaml", text.as_str());
+        let levels = Levels::default();
         let request = Request {
-            settings: &[],
-            compat: Compat::None,
-            engine: Engine::Local,
             strict: true,
-            levels: &Levels::default(),
-            dialect: None,
-            limits: Limits::default(),
             plan: true,
+            ..Request::new(&levels)
         };
         let outcome = read(&sources, source, &request, &NoLibrary);
         let report = Report {

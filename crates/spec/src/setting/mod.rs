@@ -3,6 +3,7 @@
 //! Each flag is a [`Source`] of its own, so a problem with it points into what was typed. A changed
 //! node remembers the flag and what stood there before.
 
+mod binding;
 mod parameter;
 mod path;
 mod secret;
@@ -13,6 +14,8 @@ use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::source::{Source, Sources, Span};
 use crate::yaml::Node;
 use crate::yaml::node::Replaced;
+
+pub use binding::{Binding, bindings, refuse_data};
 
 /// The text of a flag is kept in every node that it changed; it is cut to so many characters.
 const LONGEST_NAME: usize = 200;
@@ -37,6 +40,8 @@ enum Kind {
     Parameter,
     Set,
     Secret,
+    Input,
+    Output,
 }
 
 impl Setting {
@@ -67,11 +72,31 @@ impl Setting {
         }
     }
 
+    /// `--input` and what was typed after it, such as `data=./mnist`.
+    pub fn input(text: impl Into<String>) -> Self {
+        Setting {
+            kind: Kind::Input,
+            text: text.into(),
+            secret: None,
+        }
+    }
+
+    /// `--output` and what was typed after it, such as `model=./out`.
+    pub fn output(text: impl Into<String>) -> Self {
+        Setting {
+            kind: Kind::Output,
+            text: text.into(),
+            secret: None,
+        }
+    }
+
     fn flag(&self) -> &'static str {
         match self.kind {
             Kind::Parameter => "-p",
             Kind::Set => "--set",
             Kind::Secret => "--secret",
+            Kind::Input => "--input",
+            Kind::Output => "--output",
         }
     }
 }
@@ -93,6 +118,8 @@ pub fn apply<'s>(
             Kind::Parameter => parameter::apply(root, setting, sources, diagnostics),
             Kind::Set => select::apply(root, setting, sources, diagnostics),
             Kind::Secret => secret::apply(root, setting, diagnostics),
+            // These do not change the document; the dialect binds them.
+            Kind::Input | Kind::Output => {}
         }
     }
 }
@@ -118,7 +145,6 @@ impl<'s> Typed<'s> {
         let text = source.text();
         let whole = Span::new(source.id(), 0, text.len());
         let form = match setting.kind {
-            Kind::Parameter => "NAME=VALUE",
             Kind::Set => "PATH=VALUE",
             Kind::Secret => {
                 return Some(Typed {
@@ -129,8 +155,12 @@ impl<'s> Typed<'s> {
                     secret: setting.secret.clone(),
                 });
             }
+            _ => "NAME=VALUE",
         };
-        let at = path::end_of_target(text);
+        let at = match setting.kind {
+            Kind::Input | Kind::Output => text.find('='),
+            _ => path::end_of_target(text),
+        };
         let problem = match at {
             None => "has no `=`",
             Some(0) => "says nothing before its `=`",
@@ -162,12 +192,7 @@ impl<'s> Typed<'s> {
 
     /// The flag as typed, for origins.
     fn name(&self) -> String {
-        let mut name = format!("{} {}", self.source.name(), self.source.text());
-        if let Some((at, _)) = name.char_indices().nth(LONGEST_NAME) {
-            name.truncate(at);
-            name.push('…');
-        }
-        name
+        name_of(self.source)
     }
 
     /// Puts a value where another stood.
@@ -178,6 +203,15 @@ impl<'s> Typed<'s> {
             was: Some(was),
         });
     }
+}
+
+fn name_of(source: &Source) -> String {
+    let mut name = format!("{} {}", source.name(), source.text());
+    if let Some((at, _)) = name.char_indices().nth(LONGEST_NAME) {
+        name.truncate(at);
+        name.push('…');
+    }
+    name
 }
 
 fn warn_of_repeats(settings: &[Typed<'_>], diagnostics: &mut Diagnostics) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pinnace_core::text::{Piece, SecretName, Text};
+use pinnace_core::text::{SecretName, Text};
 
 use super::parse::{Part, Tag, Template, has_tag};
 use super::path::{Scope, Segment, dotted, is_index};
@@ -219,7 +219,7 @@ fn render_tag<'d>(tag: &Tag<'_>, text: &str, scopes: &Scopes<'_, 'd>, rendered: 
             }
             match &value {
                 Taken::Plain(text) => rendered.text.push_literal(text),
-                Taken::Made(text) => append(&mut rendered.text, text),
+                Taken::Made(text) => rendered.text.append(text),
             }
             rendered.uses.push(Use {
                 tag: tag.index,
@@ -249,15 +249,6 @@ fn blame(rendered: &mut Rendered<'_>, tag: &Tag<'_>, fault: Fault, kept: bool) {
         kept,
     };
     push_problem(&mut rendered.problems, problem);
-}
-
-fn append(text: &mut Text, more: &Text) {
-    for piece in more.pieces() {
-        match piece {
-            Piece::Literal(literal) => text.push_literal(literal),
-            Piece::Secret { secret } => text.push_secret(secret.clone()),
-        }
-    }
 }
 
 /// Upstream keeps a tag that finds nothing and turns everything else into some text.

@@ -404,6 +404,8 @@ impl Line {
                 self.symbol(secret);
                 self.pending.push('\'');
             }
+            // The runner sees to it that it stays one word.
+            path @ Piece::Path { .. } => self.symbol(path),
         }
     }
 
@@ -429,6 +431,7 @@ impl Line {
                 self.symbol(secret);
                 self.pending.push_str("'\"");
             }
+            (path @ Piece::Path { .. }, _) => self.symbol(path),
         }
     }
 

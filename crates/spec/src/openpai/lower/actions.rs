@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use pinnace_core::origin::Origin;
 use pinnace_core::plan::{Action, Event, Mount, OnFailure, Step};
-use pinnace_core::text::{Piece, Text};
+use pinnace_core::text::Text;
 
 use super::Lowering;
 use super::parameters::{Parameters, found};
@@ -307,14 +307,7 @@ impl<'d> Lowering<'_, 'd> {
             }
             None => {
                 let mut text = Text::from("/mnt/");
-                for piece in name.pieces() {
-                    match piece {
-                        Piece::Literal(literal) => text.push_literal(literal),
-                        Piece::Secret { secret } => {
-                            text.push_secret(secret.clone());
-                        }
-                    }
-                }
+                text.append(&name);
                 let rule = "`/mnt/` and the storage's name";
                 (
                     text,

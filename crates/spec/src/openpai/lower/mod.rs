@@ -137,6 +137,7 @@ impl<'d> Lowering<'_, 'd> {
             },
             placement: self.placement(),
             notify: self.notify(),
+            ..Plan::default()
         }
     }
 

@@ -83,6 +83,7 @@ impl<'d> Lowering<'_, 'd> {
                 limit: integer(retries).unwrap_or(0),
             },
             placement: self.role_placement(role, &plan_path),
+            ..Role::default()
         })
     }
 
