@@ -7,6 +7,7 @@
 //! | [`diagnostic`] | a problem as data, and its three renderings |
 //! | [`secrets`] | keeps the values of secrets out of all that is shown |
 //! | [`yaml`] | text → document |
+//! | [`jsonpath`] | which nodes of a document a path means |
 //! | [`setting`] | `-p` and `--set`: changes of the document |
 //! | [`shape`] | tables of fields: one table checks a document, makes its JSON Schema, accounts for its keys |
 //! | [`template`] | `<% … %>` |
@@ -18,6 +19,7 @@
 pub mod component;
 pub mod diagnostic;
 pub mod job;
+pub mod jsonpath;
 pub mod library;
 pub mod openpai;
 pub mod secrets;

@@ -1,8 +1,8 @@
 //! `-p name=value`.
 
-use super::path::{self, Segment, Step};
 use super::{Typed, value};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes, suggest};
+use crate::jsonpath::{Form, NamedStep, Query, Step};
 use crate::source::{Sources, Span};
 use crate::yaml::node::Kind;
 use crate::yaml::{Node, Scalar, Style, Value};
@@ -41,15 +41,16 @@ fn find<'n, 's>(
         return entry_mut(parameters, target)
             .ok_or_else(|| Box::new(unknown(setting, setting.target, target, &[])));
     }
-    let segments = path::singular(target).filter(|_| !target.starts_with('$'));
-    let Some(segments) = segments else {
+    let query = Query::parse(target, Form::Short).ok();
+    let steps = query.and_then(|query| query.singular());
+    let Some(steps) = steps.filter(|_| !target.starts_with('$')) else {
         let names = names(parameters);
         return Err(Box::new(unknown(setting, setting.target, target, &names)));
     };
     let mut node = parameters;
-    for segment in &segments {
+    for named in &steps {
         let names = names(node);
-        let Segment { step, start, end } = segment;
+        let NamedStep { step, start, end } = named;
         let span = setting.target.part(*start, *end);
         node = match step {
             Step::Key(key) => entry_mut(node, key),

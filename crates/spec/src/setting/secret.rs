@@ -1,8 +1,8 @@
 //! `--secret NAME`: a value from outside the file takes the place of a secret, or fills one that tags name.
 
-use super::path::{self, Segment, Step};
 use super::{Typed, parameter, select};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes, suggest};
+use crate::jsonpath::{Form, NamedStep, Query, Step};
 use crate::template::{self, Scope};
 use crate::yaml::{Map, Node, Scalar, Style, Value};
 
@@ -15,8 +15,9 @@ const MOST_NAMES: usize = 8;
 pub(super) fn apply<'s>(root: &mut Node<'s>, setting: &Typed<'s>, diagnostics: &mut Diagnostics) {
     let known = known_names(root);
     let name = setting.target_text();
-    let segments = path::singular(name).filter(|_| known.iter().any(|known| known == name));
-    let Some(segments) = segments else {
+    let query = Query::parse(name, Form::Short).ok();
+    let steps = query.and_then(|query| query.singular());
+    let Some(steps) = steps.filter(|_| known.iter().any(|known| known == name)) else {
         diagnostics.push(unknown(setting, &known));
         return;
     };
@@ -37,14 +38,14 @@ pub(super) fn apply<'s>(root: &mut Node<'s>, setting: &Typed<'s>, diagnostics: &
             .into(),
         style: Style::DoubleQuoted,
     };
-    let top = Segment {
+    let top = NamedStep {
         step: Step::Key("secrets".into()),
         start: 0,
         end: name.len(),
     };
-    let segments: Vec<Segment<'s>> = std::iter::once(top).chain(segments).collect();
+    let steps: Vec<NamedStep> = std::iter::once(top).chain(steps).collect();
     let given = Node::new(setting.value, Value::Scalar(scalar));
-    if let Err(diagnostic) = select::put(root, &segments, given, setting) {
+    if let Err(diagnostic) = select::put(root, &steps, given, setting) {
         diagnostics.push(*diagnostic);
     }
 }
