@@ -34,6 +34,11 @@ pub enum Cause {
         /// The flag as typed, such as `-p batch=28`; never with a secret in it.
         flag: String,
     },
+    /// Put there by a rule of the tenant's overrides, which stands at the origin's place.
+    Override {
+        /// Such as `tenant_overrides["72f9"].environment.docker.image`.
+        rule: String,
+    },
     /// Nothing was written; a rule gave the value.
     Default {
         /// The rule in words.

@@ -109,7 +109,7 @@ fn link(
         &line,
         &Speaker::new("").place(origin.place.as_ref()),
     );
-    let replaces = matches!(origin.cause, Cause::Flag { .. });
+    let replaces = matches!(origin.cause, Cause::Flag { .. } | Cause::Override { .. });
     for (index, via) in origin.via.iter().enumerate() {
         let repeated = origin.via.iter().take(index).any(|earlier| earlier == via);
         if repeated || !wanted(via) {

@@ -31,6 +31,7 @@ impl<'a> Speaker<'a> {
         let place = self.place(origin.place.as_ref());
         match &origin.cause {
             Cause::Flag { flag } => flag.clone(),
+            Cause::Override { .. } => format!("override {place}"),
             Cause::Default { .. } => "default".to_owned(),
             Cause::Inherited { from } => format!("inherited from {from} ({place})"),
             Cause::Written { .. } | Cause::Made { .. } if place.is_empty() => {
@@ -44,6 +45,9 @@ impl<'a> Speaker<'a> {
                 for via in &origin.via {
                     match &via.cause {
                         Cause::Flag { flag } => words = format!("{words} ← {flag}"),
+                        Cause::Override { .. } => {
+                            words = format!("{words} ← {}", self.origin(via));
+                        }
                         Cause::Inherited { from } => words = format!("{words} ← {from}"),
                         _ => {}
                     }
@@ -76,6 +80,7 @@ pub(super) fn cause(origin: &Origin) -> String {
     match &origin.cause {
         Cause::Written { path } => path.clone(),
         Cause::Flag { flag } => format!("{flag} on the command line"),
+        Cause::Override { rule } => rule.clone(),
         Cause::Default { rule } if rule.is_empty() => "default".to_owned(),
         Cause::Default { rule } => format!("default: {rule}"),
         Cause::Inherited { from } => format!("inherited from {from}"),

@@ -6,7 +6,7 @@ use super::{Setting, Typed, warn_of_repeats};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::job::Request;
 use crate::source::{Source, Sources, Span};
-use crate::yaml::node::Replaced;
+use crate::yaml::node::{By, Replaced};
 use crate::yaml::{Node, Scalar, Style, Value};
 
 /// A flag as typed, for the dialect that knows what the name stands for.
@@ -53,7 +53,7 @@ impl<'s> Binding<'s> {
         };
         let mut node = Node::new(self.value, Value::Scalar(scalar));
         node.set_replaced(Replaced {
-            by: self.flag(),
+            by: By::Flag(self.flag()),
             was,
         });
         node

@@ -13,7 +13,7 @@ mod value;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::source::{Source, Sources, Span};
 use crate::yaml::Node;
-use crate::yaml::node::Replaced;
+use crate::yaml::node::{By, Replaced};
 
 pub use binding::{Binding, bindings, refuse_data};
 
@@ -199,7 +199,7 @@ impl<'s> Typed<'s> {
     fn replace(&self, node: &mut Node<'s>, value: Node<'s>) {
         let was = std::mem::replace(node, value);
         node.set_replaced(Replaced {
-            by: self.name(),
+            by: By::Flag(self.name()),
             was: Some(was),
         });
     }

@@ -5,7 +5,7 @@ use super::{Typed, value};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::jsonpath::{self, Form, NamedStep, Place, Query, Step, Work};
 use crate::source::Sources;
-use crate::yaml::node::{Kind, Replaced};
+use crate::yaml::node::{By, Kind, Replaced};
 use crate::yaml::{Entry, Key, Map, Node, Value};
 
 /// So many nodes may be written by one flag.
@@ -106,7 +106,7 @@ fn nest<'s>(
 
 fn made<'s>(mut node: Node<'s>, setting: &Typed<'s>) -> Node<'s> {
     node.set_replaced(Replaced {
-        by: setting.name(),
+        by: By::Flag(setting.name()),
         was: None,
     });
     node

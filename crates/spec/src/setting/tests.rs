@@ -115,7 +115,7 @@ fn a_changed_node_remembers_the_flag_and_what_it_was() {
     apply(&mut root, &settings, &sources, &mut Diagnostics::default());
     let batch = at(&root, "parameters/batch");
     let replaced = batch.replaced().unwrap();
-    assert_eq!(replaced.by, "-p batch=28");
+    assert_eq!(replaced.by, By::Flag("-p batch=28".to_owned()));
     let was = replaced.was.as_ref().unwrap();
     assert_eq!(
         (shown(was), sources.place(was.span).line),
@@ -125,7 +125,7 @@ fn a_changed_node_remembers_the_flag_and_what_it_was() {
     let instances = at(&root, "taskRoles/worker/instances");
     assert_eq!(
         instances.replaced().unwrap().by,
-        "--set taskRoles.worker.instances=4"
+        By::Flag("--set taskRoles.worker.instances=4".to_owned())
     );
 }
 

@@ -15,6 +15,7 @@
 //! | `plain`, `quoted`, `block_scalar` | scalars |
 //! | `mapping` | unique keys, merge keys |
 //! | `anchors` | anchors, aliases, tags |
+//! | `origin` | where a node comes from |
 //! | `problems` | what is said about a wrong text |
 
 mod anchors;
@@ -26,6 +27,7 @@ mod document;
 mod flow;
 mod mapping;
 pub mod node;
+mod origin;
 mod plain;
 mod problems;
 mod quoted;
@@ -35,6 +37,7 @@ mod stream;
 pub use decode::{Undecodable, decode};
 pub use document::{Comment, Document, Limits};
 pub use node::{Entry, Key, Map, Node, Scalar, Style, Value};
+pub use origin::origin;
 pub use stream::load;
 
 #[cfg(test)]

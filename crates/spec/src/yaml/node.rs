@@ -30,10 +30,19 @@ struct Rare<'s> {
 /// What a flag or an override rule did to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replaced<'s> {
-    /// The flag as typed, such as `-p batch=28`, or the rule's name.
-    pub by: String,
+    /// Who did it.
+    pub by: By,
     /// What stood there before, if anything did.
     pub was: Option<Node<'s>>,
+}
+
+/// Who put a node where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A flag as typed, such as `-p batch=28`.
+    Flag(String),
+    /// An override rule; the node's span is the place of its value in the file of the rules.
+    Rule(String),
 }
 
 /// The three kinds of node.
@@ -165,6 +174,50 @@ impl<'s> Node<'s> {
     /// Says who put it here.
     pub fn set_replaced(&mut self, replaced: Replaced<'s>) {
         self.rare.get_or_insert_default().replaced = Some(replaced);
+    }
+
+    /// The same with texts of its own, so that it can outlive the source.
+    pub fn into_static(self) -> Node<'static> {
+        fn text(text: Cow<'_, str>) -> Cow<'static, str> {
+            Cow::Owned(text.into_owned())
+        }
+        let value = match self.value {
+            Value::Scalar(scalar) => Value::Scalar(Scalar {
+                text: text(scalar.text),
+                style: scalar.style,
+            }),
+            Value::List(list) => Value::List(list.into_iter().map(Node::into_static).collect()),
+            Value::Map(map) => Value::Map(Map {
+                entries: map
+                    .entries
+                    .into_iter()
+                    .map(|entry| Entry {
+                        key: Key {
+                            text: text(entry.key.text),
+                            span: entry.key.span,
+                        },
+                        value: entry.value.into_static(),
+                        merged: entry.merged,
+                    })
+                    .collect(),
+            }),
+        };
+        let rare = self.rare.map(|rare| {
+            Box::new(Rare {
+                tag: rare.tag.map(text),
+                alias: rare.alias,
+                replaced: rare.replaced.map(|replaced| Replaced {
+                    by: replaced.by,
+                    was: replaced.was.map(Node::into_static),
+                }),
+                by_key: rare.by_key,
+            })
+        });
+        Node {
+            span: self.span,
+            value,
+            rare,
+        }
     }
 
     /// The entry of a key, if this is a mapping that has it.

@@ -6,7 +6,7 @@ use pinnace_core::origin::{Cause, Origin, Origins};
 
 use crate::source::Sources;
 use crate::template::{Scope, Use};
-use crate::yaml::Node;
+use crate::yaml::{self, Node};
 
 /// The origins noted so far.
 #[derive(Debug)]
@@ -48,32 +48,9 @@ impl<'a> Trace<'a> {
         });
     }
 
-    /// The origin of a node: where it is written, or which flag put it there instead of what.
+    /// The origin of a node: where it is written, or who put it there instead of what.
     pub(super) fn written(&self, node: &Node<'_>, doc_path: impl Display) -> Origin {
-        self.origin_of(node, &doc_path.to_string())
-    }
-
-    fn origin_of(&self, node: &Node<'_>, path: &str) -> Origin {
-        match node.replaced() {
-            None => Origin {
-                cause: Cause::Written {
-                    path: path.to_owned(),
-                },
-                place: Some(self.sources.place(node.span)),
-                via: Vec::new(),
-            },
-            Some(replaced) => Origin {
-                cause: Cause::Flag {
-                    flag: replaced.by.clone(),
-                },
-                place: None,
-                via: replaced
-                    .was
-                    .iter()
-                    .map(|was| self.origin_of(was, path))
-                    .collect(),
-            },
-        }
+        yaml::origin(node, &doc_path.to_string(), self.sources)
     }
 
     /// The origin of a value that a template took.
