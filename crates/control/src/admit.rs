@@ -139,11 +139,11 @@ mod tests {
     use super::*;
     use crate::tests::{plan, role, submission};
 
-    fn room() -> Option<Room> {
-        Some(Room {
+    fn room() -> Room {
+        Room {
             memory_mb: 1000,
             cards: vec![0],
-        })
+        }
     }
 
     fn asks(memory_mb: u64, gpu: u32, instances: u32) -> pinnace_core::plan::Role {
@@ -159,7 +159,7 @@ mod tests {
             ("worker", asks(400, 1, 2)),
             ("server", asks(300, 0, 1)),
         ]);
-        let refused = submission(plan).admit_to(room()).unwrap_err();
+        let refused = submission(plan).admit_to(Some(room())).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "this machine cannot run the job: 3 tasks that start together ask for 2 GPU cards, and this machine has 1 \
@@ -172,9 +172,9 @@ mod tests {
     fn without_a_gang_each_task_must_fit_by_itself() {
         let mut fits = plan(vec![("worker", asks(600, 1, 8))]);
         fits.placement.gang = false;
-        assert!(submission(fits.clone()).admit_to(room()).is_ok());
+        assert!(submission(fits.clone()).admit_to(Some(room())).is_ok());
         fits.roles[0].resources.memory_mb = 1001;
-        let refused = submission(fits).admit_to(room()).unwrap_err();
+        let refused = submission(fits).admit_to(Some(room())).unwrap_err();
         assert!(refused.why.contains("1001 MiB"), "{refused}");
     }
 
@@ -202,9 +202,9 @@ mod tests {
             plan: reading.plan.clone(),
             ..submission(plan(Vec::new()))
         };
-        let refused = unknown.admit_to(room()).unwrap_err();
+        let refused = unknown.admit_to(Some(room())).unwrap_err();
         assert!(refused.help.contains("--storage nfs=DIR"), "{refused:?}");
         reading.options.storages = storages;
-        assert!(reading.admit_to(room()).is_ok());
+        assert!(reading.admit_to(Some(room())).is_ok());
     }
 }

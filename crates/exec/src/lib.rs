@@ -40,7 +40,8 @@
 //! - Logs lie in [`local::Layout::logs`]; [`log::LogReader`] follows them, [`log::tail`] gives their last bytes. They hold no secrets.
 //! - [`local::enter`] opens a shell in a task that runs or is kept (events `Started` and `Kept` have its process).
 //! - [`machine::capacity`] tells cores, memory and GPU cards; whoever places tasks sets [`TaskSpec::gpus`], and keeps them disjoint.
-//! - [`shell`] tells which shell will be used.
+//! - [`shell`] tells which shell will be used, [`probe::probe`] what the sandbox can do here.
+//! - [`local::carry_out`] does all of the above for one attempt and returns when it has ended.
 //!
 //! # What holds
 //!
@@ -66,6 +67,7 @@ mod environment;
 pub mod local;
 pub mod log;
 pub mod machine;
+pub mod probe;
 mod runner;
 mod sandbox;
 mod sys;

@@ -12,6 +12,7 @@ mod ps;
 mod retry;
 mod rm;
 mod run;
+mod runner;
 mod schema;
 mod shell;
 mod show;
@@ -72,6 +73,8 @@ enum Command {
     Engines(engines::Engines),
     #[command(hide = true)]
     Control(control::Control),
+    #[command(hide = true)]
+    Runner(runner::Runner),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -94,8 +97,9 @@ impl Pinnace {
             Command::Shell(shell) => shell.run(color),
             Command::Rm(rm) => rm.run(color),
             Command::Prune(prune) => prune.run(color),
-            Command::Engines(engines) => engines.run(),
+            Command::Engines(engines) => engines.run(color),
             Command::Control(control) => control.run(),
+            Command::Runner(runner) => runner.run(color),
             Command::Schema(schema) => schema.run(),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),

@@ -7,5 +7,6 @@ mod chaos;
 mod commands;
 mod completion;
 mod crash;
+mod engine;
 mod secrets;
 mod support;

@@ -18,6 +18,7 @@
 
 mod adopt;
 mod client;
+mod foreground;
 mod identity;
 mod journal;
 mod layout;
@@ -32,6 +33,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use adopt::{Adoption, adopt, clean};
 pub use client::{Handle, LaunchError, Launcher, News, Watch, launch, stop};
+pub use foreground::{Wish, carry_out};
 pub use identity::Identity;
 pub use journal::{Cursor, observe};
 pub use layout::Layout;

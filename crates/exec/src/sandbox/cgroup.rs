@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::probe::Controller;
+
 /// Where groups can be made, by controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hierarchy {
@@ -43,17 +45,39 @@ pub(crate) struct Limits {
 impl Hierarchy {
     /// Where this process may make groups: below its own ones.
     pub(crate) fn find() -> Self {
-        let read = |path| fs::read_to_string(path).unwrap_or_default();
-        let mut found = parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
+        let mut found = Self::offered();
         for place in [&mut found.memory, &mut found.cpu, &mut found.pids] {
             *place = place.take().filter(usable);
         }
         found
     }
 
+    fn offered() -> Self {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))
+    }
+
     fn places(&self) -> impl Iterator<Item = &Place> {
         [&self.memory, &self.cpu, &self.pids].into_iter().flatten()
     }
+}
+
+/// What the kernel offers, and what of it this process may use.
+pub(crate) fn controllers() -> Vec<Controller> {
+    let offered = Hierarchy::offered();
+    let controller = |name, place: Option<&Place>| Controller {
+        name,
+        version: place.map(|place| match place.version {
+            Version::One => 1,
+            Version::Two => 2,
+        }),
+        usable: place.is_some_and(usable),
+    };
+    vec![
+        controller("memory", offered.memory.as_ref()),
+        controller("cpu", offered.cpu.as_ref()),
+        controller("pids", offered.pids.as_ref()),
+    ]
 }
 
 /// A group can be made there. For version 2 the controllers must be handed down.
