@@ -180,8 +180,9 @@ pub(crate) fn reap() -> Option<(Pid, i32, u64)> {
 pub(crate) fn keep_as_standard_input(fd: OwnedFd) {
     use std::os::fd::IntoRawFd as _;
     let raw = fd.into_raw_fd();
+    // Also if it lies there already: it must stay open across `exec`.
+    let _ = place_fd(raw, 0);
     if raw != 0 {
-        let _ = place_fd(raw, 0);
         // SAFETY: `raw` is ours, and a copy of it now lies at 0.
         unsafe { libc::close(raw) };
     }

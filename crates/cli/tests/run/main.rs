@@ -8,5 +8,7 @@ mod commands;
 mod completion;
 mod crash;
 mod engine;
+mod prerequisites;
 mod secrets;
+mod ssh;
 mod support;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -9,9 +11,14 @@ use std::time::{Duration, Instant};
 /// Nothing here takes longer, on however busy a machine.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
+/// The user without rights, on every machine.
+const NOBODY: u32 = 65534;
+
 /// A state directory of its own, with jobs beside it.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
+    /// Whether all is done by an ordinary user.
+    ordinary: bool,
 }
 
 /// What a command said and how it ended.
@@ -45,9 +52,55 @@ impl Said {
 
 impl Place {
     pub(crate) fn new() -> Self {
+        Self::of(tempfile::tempdir().unwrap())
+    }
+
+    /// One whose files tasks see as well: they have a `/tmp` of their own.
+    pub(crate) fn in_sight() -> Self {
+        Self::of(tempfile::tempdir_in("/var/tmp").unwrap())
+    }
+
+    fn of(folder: tempfile::TempDir) -> Self {
+        fs::create_dir(folder.path().join("bin")).unwrap();
         Place {
-            folder: tempfile::tempdir().unwrap(),
+            folder,
+            ordinary: false,
         }
+    }
+
+    /// One where an ordinary user does everything; `None`, and said, if there is no way.
+    pub(crate) fn of_ordinary_user() -> Option<Self> {
+        if !nix::unistd::geteuid().is_root() {
+            // The user who runs the tests is one.
+            return Some(Self::in_sight());
+        }
+        if !Path::new("/usr/bin/setpriv").exists() {
+            skipped("nothing is run as an ordinary user: there is no `setpriv`");
+            return None;
+        }
+        let mut place = Self::in_sight();
+        place.ordinary = true;
+        std::os::unix::fs::chown(place.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_pinnace"), place.path().join("pinnace")).unwrap();
+        Some(place)
+    }
+
+    /// Writes a program that stands before all others in `PATH`.
+    pub(crate) fn program(&self, name: &str, lines: &str) {
+        let path = self.path().join("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    /// Makes a folder and gives its path.
+    pub(crate) fn folder(&self, name: &str) -> PathBuf {
+        let path = self.path().join(name);
+        fs::create_dir_all(&path).unwrap();
+        if self.ordinary {
+            std::os::unix::fs::chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        path
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -66,9 +119,26 @@ impl Place {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pinnace"));
+        let mut command = if self.ordinary {
+            let mut command = Command::new("/usr/bin/setpriv");
+            command
+                .args([
+                    format!("--reuid={NOBODY}"),
+                    format!("--regid={NOBODY}"),
+                    "--clear-groups".to_owned(),
+                ])
+                .arg(self.path().join("pinnace"))
+                .env("HOME", self.path())
+                .env_remove("USER");
+            command
+        } else {
+            Command::new(env!("CARGO_BIN_EXE_pinnace"))
+        };
+        let path = std::env::var("PATH").unwrap();
+        let path = format!("{}:{path}", self.path().join("bin").display());
         command
             .args(arguments)
+            .env("PATH", path)
             .env("PINNACE_STATE", self.state())
             .env("NO_COLOR", "1")
             .current_dir(self.path())
@@ -165,4 +235,28 @@ pub(crate) fn with_shared(job: &str) -> String {
 
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file of the case collection.
+pub(crate) fn case(name: &str) -> String {
+    let path = repository()
+        .join("crates/spec/tests/fixtures/openpai")
+        .join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+/// Says that something is not tested here. The harness hides what a test prints, but not this.
+pub(crate) fn skipped(what: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
+}
+
+/// Whether a real SSH server can be started; if not, it is said.
+pub(crate) fn has_ssh_server(for_what: &str) -> bool {
+    let there = Path::new("/usr/sbin/sshd").exists();
+    if !there {
+        skipped(&format!(
+            "{for_what}: no SSH server is installed (`apt-get install openssh-server`)"
+        ));
+    }
+    there
 }

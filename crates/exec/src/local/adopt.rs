@@ -71,7 +71,7 @@ pub fn adopt(folder: &Path) -> io::Result<Adoption> {
     Ok(Adoption::Over { reports, lost })
 }
 
-/// Removes what an attempt that is over may have left: control groups, copy-on-write layers, sockets. The
+/// Removes what an attempt that is over may have left: control groups, copy-on-write layers, sockets, keys. The
 /// logs and work folders stay.
 pub fn clean(folder: &Path) {
     let layout = Layout::new(folder);
@@ -81,6 +81,7 @@ pub fn clean(folder: &Path) {
         remove_folder(&entry.path().join("changes"));
     }
     remove_folder(&layout.temporary());
+    remove_folder(&layout.ssh_keys());
     let _ = fs::remove_dir(layout.memory());
     let _ = fs::remove_dir(layout.root());
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::contract::TaskId;
+use crate::contract::{Level, TaskId};
 use crate::sandbox::TaskFolder;
 
 /// The folder of an attempt.
@@ -87,6 +87,19 @@ impl Layout {
     /// For temporary files of tasks without a sandbox.
     pub(crate) fn temporary(&self) -> PathBuf {
         self.folder.join("tmp")
+    }
+
+    /// The folder for temporary files, as a task sees it.
+    pub(crate) fn temporary_of(&self, task: &TaskId, level: Level) -> PathBuf {
+        match level {
+            Level::Plain => self.temporary().join(task_name(task)),
+            Level::ReadOnly | Level::Overlay => PathBuf::from("/tmp"),
+        }
+    }
+
+    /// The keys with which tasks log in to each other.
+    pub(crate) fn ssh_keys(&self) -> PathBuf {
+        self.shared().join("ssh")
     }
 
     pub(crate) fn task(&self, task: &TaskId, in_memory: bool) -> TaskFolder {

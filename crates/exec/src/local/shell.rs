@@ -51,10 +51,7 @@ pub fn enter(entry: &Entry, command: Option<&str>) -> io::Result<i32> {
         .map(|peer| peer.ports.clone())
         .unwrap_or_default();
     let work = layout.work(&entry.task);
-    let temporary = match entry.level {
-        Level::Plain => layout.temporary(),
-        _ => PathBuf::from("/tmp"),
-    };
+    let temporary = layout.temporary_of(&entry.task, entry.level);
     let environment = Shared::new(&attempt, peers);
     let own = environment.of_task(
         &attempt,

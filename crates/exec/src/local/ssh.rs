@@ -20,16 +20,18 @@ pub(super) fn make_keys(folder: &Path, peers: &[Peer], user: &str) {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    let login = match nix::unistd::geteuid().is_root() {
-        true => "root",
-        false => user,
+    // The name of the account counts, not how the submitter calls themselves.
+    let account = nix::unistd::User::from_uid(nix::unistd::geteuid());
+    let login = match &account {
+        Ok(Some(account)) => &account.name,
+        _ => user,
     };
     let mut config = String::new();
     for peer in peers {
         let port = peer.ports.get("ssh").and_then(|ports| ports.first());
         let _ = write!(
             config,
-            "Host {}-{}\n  HostName {}\n  Port {}\n  User {login}\n  IdentityFile ~/.ssh/id_ed25519\n  \
+            "Host {}-{}\n  HostName {}\n  Port {}\n  User {login}\n  \
              StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n",
             peer.role,
             peer.index,

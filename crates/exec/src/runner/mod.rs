@@ -3,6 +3,7 @@
 pub(crate) mod init;
 pub(crate) mod plugin;
 pub(crate) mod script;
+mod ssh;
 
 use std::path::Path;
 

@@ -6,6 +6,7 @@ use pinnace_core::plan::Action;
 use pinnace_core::text::Text;
 
 use super::script::quoted;
+use super::ssh;
 
 /// Writes the lines of an action; `plain` gives a text with the values of its secrets.
 pub(crate) fn lines(action: &Action, plain: impl Fn(&Text) -> String, out: &mut String) {
@@ -27,7 +28,7 @@ pub(crate) fn lines(action: &Action, plain: impl Fn(&Text) -> String, out: &mut 
             public_keys,
             barrier,
             barrier_timeout_minutes,
-        } => ssh(
+        } => ssh::lines(
             *between_tasks,
             &public_keys.iter().map(word).collect::<Vec<_>>(),
             barrier.then_some(*barrier_timeout_minutes),
@@ -110,65 +111,6 @@ fn percent_decoded(text: &str) -> String {
         };
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn ssh(between_tasks: bool, public_keys: &[String], barrier: Option<u32>, out: &mut String) {
-    out.push_str(
-        r#"pinnace_sshd=$(command -v sshd || { [ -x /usr/sbin/sshd ] && echo /usr/sbin/sshd; } || true)
-if [ -z "$pinnace_sshd" ]; then
-  echo '[ERROR] the job asks for SSH, and no SSH server is installed: install the package `openssh-server`'
-  exit 1
-fi
-echo '[INFO] start ssh service'
-pinnace_ssh=$PINNACE_TASK_DIR/ssh
-mkdir -p "$pinnace_ssh" "$HOME/.ssh" /run/sshd 2>/dev/null || mkdir -p "$pinnace_ssh" "$HOME/.ssh"
-chmod 700 "$pinnace_ssh" "$HOME/.ssh"
-[ -e "$pinnace_ssh/host_key" ] || ssh-keygen -q -t ed25519 -N '' -f "$pinnace_ssh/host_key"
-: > "$pinnace_ssh/authorized_keys"
-"#,
-    );
-    for key in public_keys {
-        let _ = writeln!(
-            out,
-            "printf '%s\\n' {key} >> \"$pinnace_ssh/authorized_keys\""
-        );
-    }
-    if between_tasks {
-        out.push_str(
-            r#"if [ -r "$PINNACE_SHARED_DIR/ssh/id_ed25519" ]; then
-  cp "$PINNACE_SHARED_DIR/ssh/id_ed25519" "$HOME/.ssh/id_ed25519"
-  chmod 600 "$HOME/.ssh/id_ed25519"
-  cat "$PINNACE_SHARED_DIR/ssh/id_ed25519.pub" >> "$pinnace_ssh/authorized_keys"
-  cat "$PINNACE_SHARED_DIR/ssh/config" > "$HOME/.ssh/config"
-  chmod 600 "$HOME/.ssh/config"
-else
-  echo '[ERROR] the keys between tasks are missing: install the package `openssh-client`'
-  exit 1
-fi
-"#,
-        );
-    }
-    out.push_str(
-        r#"chmod 600 "$pinnace_ssh/authorized_keys"
-"$pinnace_sshd" -f /dev/null -E "$pinnace_ssh/log" -h "$pinnace_ssh/host_key" -p "$PAI_CONTAINER_SSH_PORT" \
-  -o PidFile=none -o StrictModes=no -o UsePAM=no -o PasswordAuthentication=no -o PermitRootLogin=yes \
-  -o "AuthorizedKeysFile=$pinnace_ssh/authorized_keys"
-"#,
-    );
-    if let Some(minutes) = barrier {
-        let _ = write!(
-            out,
-            r#"echo '[INFO] waiting for the ssh servers of all tasks'
-pinnace_deadline=$(($(date +%s) + {minutes} * 60))
-for pinnace_host in $(sed -n 's/^Host //p' "$PINNACE_SHARED_DIR/ssh/config"); do
-  until ssh -F "$PINNACE_SHARED_DIR/ssh/config" -o BatchMode=yes -o ConnectTimeout=5 -i "$HOME/.ssh/id_ed25519" "$pinnace_host" true </dev/null; do
-    if [ "$(date +%s)" -ge "$pinnace_deadline" ]; then echo "[ERROR] the ssh server of $pinnace_host does not answer"; exit 10; fi
-    sleep 1
-  done
-done
-"#
-        );
-    }
 }
 
 fn tensorboard(port: Option<u32>, folders: &[(String, String)], out: &mut String) {

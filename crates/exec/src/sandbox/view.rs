@@ -14,6 +14,9 @@ use crate::sys;
 /// Without a wish of the job, `/dev/shm` has this size, as in Docker.
 const DEFAULT_SHM_MB: u64 = 64;
 
+/// Where OpenPAI keeps what its runtime needs.
+const PAI_FOLDER: &str = "/usr/local/pai";
+
 /// What the supervisor finds out once.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
@@ -162,12 +165,12 @@ impl View<'_> {
             }
         }
         for bind in &self.binds {
-            let target = below(root, &bind.to);
+            let target = below(root, &resolved(&bind.to));
             make_folder(&target)?;
             bind_folder(&bind.from, &target, bind.read_only)?;
         }
         if self.pai_folder && self.level == Level::Overlay {
-            make_folder(&below(root, Path::new("/usr/local/pai")))?;
+            make_folder(&below(root, Path::new(PAI_FOLDER)))?;
         }
         say(chdir(root), "enter", root)?;
         say(pivot_root(".", "."), "make it the root", root)?;
@@ -246,12 +249,46 @@ impl View<'_> {
                 let is_mount = mounts.iter().any(|mount| mount.path == source);
                 if !is_mount && mounts.iter().any(|mount| mount.path.starts_with(&source)) {
                     self.overlay_children(&source, &target, changes, number)?;
-                } else if overlay(&source, changes, &number.to_string(), &target, true).is_err() {
+                    continue;
+                }
+                self.prepare_mount_points(&source, &changes.join(number.to_string()))?;
+                if overlay(&source, changes, &number.to_string(), &target, true).is_err() {
                     // What cannot even be shown is left out.
                     let _ = bind_folder(&source, &target, true);
                 }
             } else if kind.is_file() && fs::write(&target, "").is_ok() {
                 let _ = attach(Some(&source), &target, None, MsFlags::MS_BIND, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// An ordinary user may not make folders where the machine's files are those of others, not even in an
+    /// overlay. So the folders at which something is mounted are there before the overlay is.
+    fn prepare_mount_points(&self, lower: &Path, upper: &Path) -> Outcome {
+        let pai = self.pai_folder.then(|| PathBuf::from(PAI_FOLDER));
+        let binds = self.binds.iter().map(|bind| resolved(&bind.to));
+        for path in binds.chain(pai) {
+            let Ok(inner) = path.strip_prefix(lower) else {
+                continue;
+            };
+            if path.exists() {
+                continue;
+            }
+            make_folder(upper)?;
+            let (mut lower, mut upper) = (lower.to_owned(), upper.to_owned());
+            for part in inner {
+                lower.push(part);
+                upper.push(part);
+                make_folder(&upper)?;
+                // What lies in the upper layer also tells who may enter.
+                if let Ok(known) = fs::metadata(&lower) {
+                    say(
+                        fs::set_permissions(&upper, known.permissions()),
+                        "open",
+                        &upper,
+                    )?;
+                }
             }
         }
         Ok(())
@@ -417,12 +454,24 @@ pub(crate) fn make_folder(path: &Path) -> Outcome {
     say(fs::create_dir_all(path), "make", path)
 }
 
+/// The same path without symbolic links, as far as it exists. Followed from outside, a link such as `/var/run`
+/// would lead out of the task's root.
+fn resolved(path: &Path) -> PathBuf {
+    for known in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (known.canonicalize(), path.strip_prefix(known)) {
+            return real.components().chain(rest.components()).collect();
+        }
+    }
+    path.to_owned()
+}
+
 /// An absolute path, seen from another root.
 fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -435,6 +484,14 @@ mod tests {
             read_only: true,
         };
         assert_eq!(other_mounts(mountinfo), [disk]);
+    }
+
+    #[test]
+    fn links_on_the_way_are_followed_and_the_rest_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        symlink(&real, real.join("link")).unwrap();
+        assert_eq!(resolved(&real.join("link/a/b")), real.join("a/b"));
     }
 
     #[test]

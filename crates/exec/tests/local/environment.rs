@@ -54,6 +54,16 @@ fn a_task_finds_every_variable_that_is_promised() {
 }
 
 #[test]
+fn a_task_has_an_empty_standard_input() {
+    // Without one, the first pipe of a shell would take its number.
+    let mut run = Run::of(role(&[
+        "[ -z \"$(cat)\" ]",
+        "[ $(readlink /proc/self/fd/0) = /dev/null ]",
+    ]));
+    assert_eq!(run.run_to_end().exit_code, 0);
+}
+
+#[test]
 fn peers_talk_over_their_ports() {
     let server = role(&[
         "python3 - <<'END'\nimport os,socket\ns=socket.socket(); s.bind(('', int(os.environ['PAI_CONTAINER_HOST_PORT']))); s.listen()\nc,_=s.accept(); c.sendall(b'hello'); c.close()\nEND",

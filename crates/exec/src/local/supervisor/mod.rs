@@ -200,6 +200,7 @@ impl Supervisor {
         let _ = std::fs::remove_dir(self.layout.memory());
         let _ = std::fs::remove_dir(&self.root);
         remove_folder(&self.layout.temporary());
+        remove_folder(&self.layout.ssh_keys());
         if let Some(group) = &self.group {
             group.leave();
         }

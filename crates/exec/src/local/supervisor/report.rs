@@ -126,9 +126,6 @@ fn unlimited(
         if role.resources.shm_mb > 0 {
             list.push("`/dev/shm` is that of the machine".to_owned());
         }
-        if !role.mounts.is_empty() {
-            list.push("storages are not mounted".to_owned());
-        }
     }
     list
 }

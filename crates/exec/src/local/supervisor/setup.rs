@@ -323,7 +323,7 @@ fn share(layout: &Layout, attempt: &Attempt, environment: &Shared) -> Result<(),
             .any(|step| matches!(step.action, Action::Ssh { .. }))
     };
     if attempt.plan.roles.values().any(wants_ssh) {
-        super::super::ssh::make_keys(&shared.join("ssh"), environment.peers(), &attempt.user);
+        super::super::ssh::make_keys(&layout.ssh_keys(), environment.peers(), &attempt.user);
     }
     Ok(())
 }

@@ -61,6 +61,7 @@ impl Supervisor {
             role,
             &self.secrets,
             &self.attempt.settings.storages,
+            level,
             &task.folder.work(),
             &self.layout.shared(),
         )?;
@@ -88,11 +89,14 @@ impl Supervisor {
         .map_err(|error| format!("cannot make a channel: {error}"))?;
         let work = task.folder.work();
         let memory = self.layout.memory();
-        let (temporary, code) = match level {
-            Level::Overlay => (PathBuf::from("/tmp"), PathBuf::from("/usr/local/pai/code")),
-            Level::ReadOnly => (PathBuf::from("/tmp"), work.join("code")),
-            Level::Plain => (self.layout.temporary(), work.join("code")),
+        let temporary = self.layout.temporary_of(&task.spec.id, level);
+        let code = match level {
+            Level::Overlay => PathBuf::from("/usr/local/pai/code"),
+            Level::ReadOnly | Level::Plain => work.join("code"),
         };
+        if level == Level::Plain {
+            make_folder(&temporary, 0o700)?;
+        }
         let ports = self
             .environment
             .peers()
@@ -242,14 +246,17 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), String> {
 }
 
 fn make_folders(task: &Task) -> Result<(), String> {
-    let make = |path: &Path, mode: u32| match fs::DirBuilder::new().mode(mode).create(path) {
+    let folder = &task.folder;
+    make_folder(folder.path(), 0o700)?;
+    make_folder(&folder.work(), 0o755)
+}
+
+fn make_folder(path: &Path, mode: u32) -> Result<(), String> {
+    match fs::DirBuilder::new().mode(mode).create(path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(format!("cannot make {}: {error}", path.display())),
-    };
-    let folder = &task.folder;
-    make(folder.path(), 0o700)?;
-    make(&folder.work(), 0o755)
+    }
 }
 
 /// What a task sees besides the machine's files. A storage that is not there fails the task: to go on without
@@ -258,6 +265,7 @@ fn binds(
     role: &Role,
     secrets: &Secrets,
     storages: &indexmap::IndexMap<String, PathBuf>,
+    level: Level,
     work: &Path,
     shared: &Path,
 ) -> Result<Vec<Bind>, String> {
@@ -282,6 +290,17 @@ fn binds(
         if !target.starts_with('/') {
             return Err(format!(
                 "the mount point `{target}` of the storage `{name}` is not an absolute path"
+            ));
+        }
+        let is_there = || {
+            let target = Path::new(&target).canonicalize();
+            target.is_ok_and(|target| from.canonicalize().is_ok_and(|from| from == target))
+        };
+        if level == Level::Plain && !is_there() {
+            return Err(format!(
+                "the storage `{name}` cannot be mounted at `{target}`, because this machine allows no sandbox; \
+                 make `{target}` a link to {}, or allow user namespaces",
+                from.display()
             ));
         }
         binds.push(bind(from, Path::new(&target), false));
