@@ -93,6 +93,8 @@ pub(crate) struct ReadArgs {
 enum CompatWord {
     /// A template that finds nothing stays as it is written
     Openpai,
+    /// What the clients of Azure ML accept is only a warning
+    Azureml,
 }
 
 /// A kind of job file, as a word of the command line.
@@ -100,6 +102,17 @@ enum CompatWord {
 pub(crate) enum DialectWord {
     /// OpenPAI job protocol, version 2
     Openpai,
+    /// Azure ML component, version 1.5 or 2
+    Component,
+}
+
+impl From<DialectWord> for Dialect {
+    fn from(word: DialectWord) -> Self {
+        match word {
+            DialectWord::Openpai => Dialect::OpenPai,
+            DialectWord::Component => Dialect::Component,
+        }
+    }
 }
 
 /// What is wanted of the secrets that flags name.
@@ -182,11 +195,12 @@ impl ReadArgs {
                 .and_then(|folder| folder.into_os_string().into_string().ok()),
             compat: match self.compat {
                 Some(CompatWord::Openpai) => Compat::OpenPai,
+                Some(CompatWord::Azureml) => Compat::AzureMl,
                 None => Compat::None,
             },
             strict: self.strict,
             levels,
-            dialect: self.dialect.map(|DialectWord::Openpai| Dialect::OpenPai),
+            dialect: self.dialect.map(Dialect::from),
             limits: Limits {
                 bytes: self.max_size,
                 ..Limits::default()

@@ -125,6 +125,14 @@ fn the_reference_of_openpai_fields_is_current() {
     );
 }
 
+#[test]
+fn the_reference_of_component_fields_is_current() {
+    assert_current(
+        "docs/component-fields.md",
+        &pinnace_spec::component::fields::reference(),
+    );
+}
+
 fn pinnace(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_pinnace"))
         .args(arguments)

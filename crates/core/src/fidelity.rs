@@ -100,6 +100,17 @@ fn on_this_machine(feature: Feature) -> (Honour, &'static str) {
             "the TensorBoard of this machine is used, if it has one",
         ),
         Feature::Notification => (NotHonoured, "no messages are sent"),
+        Feature::Packages => (
+            Approximated,
+            "the task uses the programs and packages of this machine; nothing is installed",
+        ),
+        Feature::Windows => (NotHonoured, "tasks run on the system of this machine"),
+        Feature::ComputeTarget => (NotHonoured, "one machine has no compute targets"),
+        Feature::Pipeline => (
+            NotHonoured,
+            "only a pipeline acts on it, and here a component runs alone",
+        ),
+        Feature::OtherEngine => (NotHonoured, "it needs an engine that this machine has not"),
         Feature::Unread => (NotHonoured, "nothing reads it"),
     }
 }
@@ -166,6 +177,16 @@ pub enum Feature {
     TensorBoard,
     /// Messages about changes of state.
     Notification,
+    /// Packages of a language, such as a conda file lists them.
+    Packages,
+    /// A system other than that of the machine.
+    Windows,
+    /// A named set of machines.
+    ComputeTarget,
+    /// Other steps of a pipeline.
+    Pipeline,
+    /// An engine such as Spark or Scope.
+    OtherEngine,
     /// Nothing in Pinnace reads it.
     Unread,
 }

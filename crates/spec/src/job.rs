@@ -4,6 +4,7 @@ use pinnace_core::fidelity::{self, Account, Engine, Honour};
 use pinnace_core::origin::Origins;
 use pinnace_core::plan::Plan;
 
+use crate::component;
 use crate::diagnostic::{Allowed, Diagnostic, Diagnostics, Levels, codes};
 use crate::library::Library;
 use crate::openpai;
@@ -17,16 +18,19 @@ use crate::yaml::{self, Limits, Node};
 pub enum Dialect {
     /// An OpenPAI job, protocol version 2.
     OpenPai,
+    /// An Azure ML component, version 1.5 or 2.
+    Component,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 1] = [Dialect::OpenPai];
+    pub const ALL: [Dialect; 2] = [Dialect::OpenPai, Dialect::Component];
 
     /// Its word on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Dialect::OpenPai => "openpai",
+            Dialect::Component => "component",
         }
     }
 
@@ -34,15 +38,19 @@ impl Dialect {
     pub fn title(self) -> &'static str {
         match self {
             Dialect::OpenPai => "OpenPAI job",
+            Dialect::Component => "component",
         }
     }
 
     /// The dialect of a document, by keys that no other dialect has.
     pub fn detect(root: &Node<'_>) -> Option<Dialect> {
-        ["protocolVersion", "taskRoles"]
+        if ["protocolVersion", "taskRoles"]
             .iter()
             .any(|key| root.get(key).is_some())
-            .then_some(Dialect::OpenPai)
+        {
+            return Some(Dialect::OpenPai);
+        }
+        component::is_component(root).then_some(Dialect::Component)
     }
 }
 
@@ -54,6 +62,8 @@ pub enum Compat {
     None,
     /// OpenPAI's: a template that finds nothing stays as it is.
     OpenPai,
+    /// Azure ML's: what its clients accept is only a warning.
+    AzureMl,
 }
 
 /// What is wanted of a file.
@@ -157,7 +167,10 @@ pub fn read(
                     &mut out,
                 );
             }
-            Some(Dialect::OpenPai) => partial(root, sources, &mut out),
+            Some(Dialect::Component) if document.complete => {
+                job = component::read_job(root, sources, request, library, &mut out);
+            }
+            Some(dialect) => partial(dialect, root, sources, &mut out),
             None if document.complete => out.push(unknown_dialect(root)),
             None => {}
         },
@@ -201,12 +214,15 @@ pub fn read(
 
 /// What can be said of a document whose end is missing: only what lies before the damage, and not
 /// that something is missing.
-fn partial(root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
+fn partial(dialect: Dialect, root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
     let Some(damage) = out.iter().map(|diagnostic| diagnostic.span.start).min() else {
         return;
     };
     let mut found = Diagnostics::default();
-    openpai::check_shape(root, sources, &mut found);
+    match dialect {
+        Dialect::OpenPai => openpai::check_shape(root, sources, &mut found),
+        Dialect::Component => component::check_shape(root, sources, &mut found),
+    }
     for diagnostic in found.into_vec() {
         let absent = diagnostic.code == &codes::MISSING_KEY || diagnostic.code == &codes::TOO_FEW;
         if diagnostic.span.end < damage && !absent {
@@ -229,7 +245,8 @@ fn unknown_dialect(root: &Node<'_>) -> Diagnostic {
         "this is no job file that Pinnace knows",
     )
     .help("an OpenPAI job has `protocolVersion: 2` and `taskRoles`")
-    .help("`--dialect openpai` reads it as one all the same, and says what is missing")
+    .help("a component has `inputs`, `outputs` and a `type` such as `CommandComponent`")
+    .help("`--dialect openpai` or `--dialect component` reads it as one all the same, and says what is missing")
 }
 
 /// Turns every loss into an error, at the key that is lost.

@@ -166,7 +166,14 @@ fn check(reader: &Reader, input: &Input, format: Format, colour: Colour) -> Chec
 /// A file found in a folder is taken for a job only if it names itself one; else it may be anything.
 fn may_be_a_job(bytes: &[u8]) -> bool {
     let has = |word: &str| memchr::memmem::find(bytes, word.as_bytes()).is_some();
-    has("protocolVersion") || has("taskRoles")
+    let words = [
+        "protocolVersion",
+        "taskRoles",
+        "Component",
+        "inputs",
+        "outputs",
+    ];
+    words.into_iter().any(has)
 }
 
 fn texts(checked: &[Checked]) -> String {

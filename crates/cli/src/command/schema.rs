@@ -1,8 +1,9 @@
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use pinnace_spec::openpai::fields;
+use pinnace_spec::{component, openpai};
 
 use super::Exit;
+use crate::reading::DialectWord;
 use crate::terminal;
 
 /// Print the JSON Schema of a kind of job file, for editors
@@ -17,19 +18,14 @@ Example, for editors that use yaml-language-server:
 pub(crate) struct Schema {
     /// The kind of job file
     #[arg(value_enum)]
-    dialect: Dialect,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Dialect {
-    /// OpenPAI job protocol, version 2
-    Openpai,
+    dialect: DialectWord,
 }
 
 impl Schema {
     pub(crate) fn run(self) -> Exit {
         let schema = match self.dialect {
-            Dialect::Openpai => fields::json_schema(),
+            DialectWord::Openpai => openpai::fields::json_schema(),
+            DialectWord::Component => component::fields::json_schema(),
         };
         terminal::print(&format!("{schema:#}\n"));
         Exit::Clean

@@ -1,3 +1,83 @@
 //! Azure ML components, version 1.5 and 2.
+//!
+//! [`read_job`] goes the whole way, in the order of the modules: the fields are checked by
+//! themselves ([`fields`]), the document becomes a typed [`model`], names and files are checked
+//! against each other ([`check`]), values are bound and the plan is made ([`lower`]).
 
+pub mod check;
 pub mod command;
+pub mod fields;
+mod includes;
+pub mod model;
+mod paths;
+pub mod read;
+pub mod snapshot;
+mod trial;
+
+use crate::diagnostic::{Diagnostics, Severity};
+use crate::job::{Compat, Job, Request};
+use crate::library::Library;
+use crate::shape;
+use crate::source::{Sources, Span};
+use crate::yaml::Node;
+
+/// Checks the fields of a document by themselves.
+pub fn check_shape(root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
+    shape::check(root, &fields::SHAPE, sources, out);
+}
+
+/// Whether a document looks like a component.
+pub fn is_component(root: &Node<'_>) -> bool {
+    let text = |key| root.get(key).and_then(|entry| entry.value.as_text());
+    let is_type = text("type").is_some_and(|text| {
+        let word = text.split('@').next().unwrap_or_default();
+        model::Kind::from_word(word).is_some()
+            || (word.ends_with("Component") && root.get("name").is_some())
+    });
+    let has_schema = text("$schema").is_some_and(|schema| {
+        let file = schema.rsplit('/').next().unwrap_or_default();
+        file.ends_with("Component.json") || file.ends_with("Component.schema.json")
+    });
+    let has_ports = root.get("inputs").is_some() || root.get("outputs").is_some();
+    let has_command = ["command", "launcher", "environment"]
+        .iter()
+        .any(|key| root.get(key).is_some());
+    is_type || has_schema || (has_ports && has_command)
+}
+
+/// Reads a complete document: every problem in it, and its plan if that is wanted.
+pub fn read_job(
+    root: &Node<'_>,
+    sources: &Sources,
+    request: &Request<'_>,
+    library: &dyn Library,
+    out: &mut Diagnostics,
+) -> Option<Job> {
+    let mut found = Diagnostics::default();
+    check_shape(root, sources, &mut found);
+    let component = root.as_map().and_then(|_| read::component(root));
+    let templates = component
+        .as_ref()
+        .map(|component| check::check(component, sources, request, library, &mut found));
+    let at = first_key(root);
+    for mut diagnostic in found.into_vec() {
+        let is_accepted = || {
+            component
+                .as_ref()
+                .is_some_and(|component| check::azureml_accepts(component, at, &diagnostic))
+        };
+        if request.compat == Compat::AzureMl && is_accepted() {
+            diagnostic.severity = Severity::Warning;
+        }
+        out.push(diagnostic);
+    }
+    let _ = templates?;
+    None
+}
+
+/// What a problem about the whole mapping points at.
+fn first_key(root: &Node<'_>) -> Span {
+    root.as_map()
+        .and_then(|map| map.entries.first())
+        .map_or(root.span, |entry| entry.key.span)
+}

@@ -1,6 +1,6 @@
 //! Every kind of problem. Ids are grouped: P01 text and YAML, P02 fields, P03 references,
 //! P04 templates, P05 prerequisites and plugins, P06 scheduling, P07 command line, P08 fidelity,
-//! P09 lints.
+//! P09 lints, P10 components.
 
 use super::{Code, Severity};
 
@@ -110,4 +110,34 @@ codes! {
     UNKNOWN_VARIABLE = "P0909" "unknown-variable" Warning: "a command reads a `PAI_` variable that no task finds";
     CLEAR_PASSWORD = "P0910" "clear-password" Warning: "the password of an image is written in clear";
     BAD_ALLOW = "P0990" "bad-allow" Warning: "an `allow` names no warning that Pinnace knows";
+
+    EQUAL_NAMES = "P1001" "equal-names" Error: "two inputs or outputs differ only in small and capital letters";
+    SHARED_NAME = "P1002" "shared-name" Warning: "an input and an output have one name";
+    UNDECLARED_PLACEHOLDER = "P1003" "undeclared-placeholder" Error: "a command names an input or output that the component does not have";
+    UNUSED_INPUT = "P1004" "unused-input" Warning: "an input that the command never uses";
+    UNUSED_OUTPUT = "P1005" "unused-output" Warning: "an output that the command never uses";
+    BARE_OPTIONAL = "P1006" "bare-optional" Error: "an optional input stands outside a group of the command";
+    BAD_MODULE_ID = "P1007" "bad-module-id" Error: "the id of a module is not a GUID";
+    FOLDER_OUTPUT = "P1008" "folder-output" Error: "an output of a Hemera component is not a file";
+    PROBABLE_TYPE = "P1009" "probable-type" Warning: "the type of an input or output looks like a misspelt one";
+    BAD_DEFAULT = "P1010" "bad-default" Error: "the default of a parameter is not one of its values";
+    BAD_BOUNDS = "P1011" "bad-bounds" Error: "the bounds of a parameter are no numbers or leave nothing between them";
+    REPEATED_CHOICE = "P1012" "repeated-choice" Warning: "a value stands twice in an enum";
+    ODD_TAGS = "P1013" "odd-tags" Warning: "tags are a text or a list, which not every client takes";
+    MISSING_FILE = "P1014" "missing-file" Error: "a file or folder that the component names is not there";
+    REPEATED_PACKAGES = "P1015" "repeated-packages" Warning: "packages are named in two ways, of which only one counts";
+    VOID_ENVIRONMENT_NAME = "P1016" "void-environment-name" Warning: "an environment has both a registered name and parts of its own";
+    BAD_INCLUDE = "P1017" "bad-include" Error: "an additional include cannot be laid into the code";
+    UNKNOWN_DATA = "P1018" "unknown-data" Error: "a section names data that the component does not have";
+    BAD_TRIAL = "P1019" "bad-trial" Error: "the component inside another one cannot be used";
+    UNKNOWN_SEARCH_PARAMETER = "P1020" "unknown-search-parameter" Error: "a sweep searches a parameter that its trial does not have";
+    GLUED_ARGUMENT = "P1021" "glued-argument" Error: "a value in Scope arguments has text glued to it";
+    EARLY_DATA = "P1022" "early-data" Error: "data is to be available before the job has ended";
+    OTHER_SCHEMA = "P1023" "other-schema" Warning: "`$schema` is that of another type of component";
+    NO_CLUSTER = "P1024" "no-cluster" Warning: "the command of a Hemera component names no cluster";
+    NO_VERSION = "P1025" "no-version" Warning: "a component has no version";
+    BAD_ENTRY = "P1029" "bad-entry" Error: "a Spark component says neither or twice what to start";
+    BAD_POLICY = "P1030" "bad-policy" Error: "a policy of early termination lacks what it judges by";
+    REMOTE_CODE = "P1031" "remote-code" Error: "the code of a component does not lie on this machine";
+    MISSING_ENTRY = "P1032" "missing-entry" Error: "the program that a component starts is not there";
 }

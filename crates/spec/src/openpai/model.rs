@@ -1,17 +1,8 @@
 //! The job as written: typed, borrowed from its document, with the span of everything a problem
 //! could be reported at. Fields that are missing or wrong are `None`; the shape check has said so.
 
-use crate::source::Span;
 use crate::yaml::Node;
-
-/// A text and where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Name<'d> {
-    /// The text.
-    pub text: &'d str,
-    /// Where it stands.
-    pub span: Span,
-}
+pub use crate::yaml::access::Name;
 
 /// A job.
 #[derive(Debug)]

@@ -2,8 +2,10 @@
 //! already reported it.
 
 use super::model::{
-    Deployment, DeploymentRole, Extras, Job, Kind, Name, PluginEntry, Prerequisite, Role,
+    Deployment, DeploymentRole, Extras, Job, Kind, PluginEntry, Prerequisite, Role,
 };
+use crate::yaml::access::{Name, names};
+pub use crate::yaml::access::{entries, integer, items, name, value};
 use crate::yaml::{Entry, Node};
 
 /// The key of the runtime plugins in `extras`.
@@ -69,10 +71,7 @@ fn role<'d>(entry: &'d Entry<'d>) -> Option<Role<'d>> {
     };
     let ports = value(node, "resourcePerInstance").and_then(|resources| value(resources, "ports"));
     Some(Role {
-        name: Name {
-            text: &entry.key.text,
-            span: entry.key.span,
-        },
+        name: Name::of_key(entry),
         node,
         instances: value(node, "instances")
             .and_then(integer)
@@ -88,15 +87,7 @@ fn role<'d>(entry: &'d Entry<'d>) -> Option<Role<'d>> {
         script: value(node, "script").and_then(name),
         ports: entries(ports)
             .iter()
-            .map(|entry| {
-                (
-                    Name {
-                        text: &entry.key.text,
-                        span: entry.key.span,
-                    },
-                    &entry.value,
-                )
-            })
+            .map(|entry| (Name::of_key(entry), &entry.value))
             .collect(),
         commands: value(node, "commands").filter(|node| node.as_list().is_some()),
     })
@@ -105,10 +96,7 @@ fn role<'d>(entry: &'d Entry<'d>) -> Option<Role<'d>> {
 fn deployment<'d>((index, node): (usize, &'d Node<'d>)) -> Option<Deployment<'d>> {
     node.as_map()?;
     let role = |entry: &'d Entry<'d>| DeploymentRole {
-        name: Name {
-            text: &entry.key.text,
-            span: entry.key.span,
-        },
+        name: Name::of_key(entry),
         pre_commands: value(&entry.value, "preCommands").filter(|node| node.as_list().is_some()),
         post_commands: value(&entry.value, "postCommands").filter(|node| node.as_list().is_some()),
     };
@@ -155,39 +143,4 @@ fn ignores_failure(node: &Node<'_>) -> bool {
     value(node, "failurePolicy")
         .and_then(Node::as_text)
         .is_some_and(|policy| policy.eq_ignore_ascii_case("ignore"))
-}
-
-/// The value of a key.
-pub fn value<'d>(node: &'d Node<'d>, key: &str) -> Option<&'d Node<'d>> {
-    node.get(key).map(|entry| &entry.value)
-}
-
-/// The entries of a mapping; none if it is missing or no mapping.
-pub fn entries<'d>(node: Option<&'d Node<'d>>) -> &'d [Entry<'d>] {
-    node.and_then(Node::as_map)
-        .map(|map| &*map.entries)
-        .unwrap_or_default()
-}
-
-/// The items of a list; none if it is missing or no list.
-pub fn items<'d>(node: Option<&'d Node<'d>>) -> &'d [Node<'d>] {
-    node.and_then(Node::as_list).unwrap_or_default()
-}
-
-/// A text with its place.
-pub fn name<'d>(node: &'d Node<'d>) -> Option<Name<'d>> {
-    node.as_text().map(|text| Name {
-        text,
-        span: node.span,
-    })
-}
-
-fn names<'d>(list: Option<&'d Node<'d>>) -> Vec<Name<'d>> {
-    items(list).iter().filter_map(name).collect()
-}
-
-/// A whole number.
-pub fn integer(node: &Node<'_>) -> Option<i64> {
-    node.as_integer()
-        .and_then(|number| i64::try_from(number).ok())
 }

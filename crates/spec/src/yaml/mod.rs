@@ -6,6 +6,7 @@
 //! | module | its part |
 //! | --- | --- |
 //! | [`node`] | the tree |
+//! | [`access`] | short ways to its parts |
 //! | `document` | the tree with comments and problems; limits |
 //! | `decode` | bytes to text |
 //! | `stream` | directives, markers, the one document |
@@ -18,6 +19,7 @@
 //! | `origin` | where a node comes from |
 //! | `problems` | what is said about a wrong text |
 
+pub mod access;
 mod anchors;
 mod block;
 mod block_collection;
