@@ -7,20 +7,24 @@
 //!
 //! | module | its part |
 //! | --- | --- |
+//! | `ast` | the pieces |
+//! | `token`, `spelling` | what the pieces are cut from |
 //! | `parse` | text → pieces, and what is odd about them |
 //! | `shell` | what a shell makes of a line while it is written |
 //! | `render` | pieces and values → words and line |
 //! | `site` | where a piece stands in the file |
 
+mod ast;
 mod parse;
 mod render;
 mod shell;
 mod site;
+mod spelling;
 #[cfg(test)]
 mod tests;
+mod token;
 
-pub use parse::{
-    Fault, Group, Part, Placeholder, Problem, Scope, Syntax, Template, Unquotable, parse,
-};
+pub use ast::{Fault, Group, Part, Placeholder, Problem, Scope, Syntax, Template, Unquotable};
+pub use parse::parse;
 pub use render::{Manner, Rendered};
 pub use site::Site;

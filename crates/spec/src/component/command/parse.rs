@@ -2,216 +2,12 @@
 
 use std::ops::Range;
 
+use super::ast::{Fault, Part, Problem, Scope, Syntax, Template};
+use super::spelling::{is_shell_test, near, nearly, read_reference};
+use super::token::{Bracket, Token, TokenKind, Written, assemble};
+
 /// So many oddities of one command are told; whoever has more mends these first.
 const MOST_PROBLEMS: usize = 64;
-
-/// A placeholder takes no more bytes than this.
-const MOST_SPELT: usize = 256;
-
-/// How placeholders are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
-    /// `{inputs.x}`, `[ … ]`, with the escapes `{{ }} [[ ]]`.
-    V1,
-    /// `${{inputs.x}}`, `$[[ … ]]`.
-    V2,
-}
-
-impl Syntax {
-    /// A placeholder as it is written.
-    pub fn placeholder(self, scope: Scope, name: &str) -> String {
-        match self {
-            Syntax::V1 => format!("{{{scope}.{name}}}"),
-            Syntax::V2 => format!("${{{{{scope}.{name}}}}}"),
-        }
-    }
-
-    /// A group as it is written.
-    pub fn group(self, inside: &str) -> String {
-        match self {
-            Syntax::V1 => format!("[{inside}]"),
-            Syntax::V2 => format!("$[[{inside}]]"),
-        }
-    }
-}
-
-/// Where a placeholder looks for its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// An input or a parameter.
-    Inputs,
-    /// An output.
-    Outputs,
-    /// A value that a sweep chooses; version 2 only.
-    SearchSpace,
-}
-
-impl Scope {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scope::Inputs => "inputs",
-            Scope::Outputs => "outputs",
-            Scope::SearchSpace => "search_space",
-        }
-    }
-
-    fn read(word: &str, syntax: Syntax) -> Option<Scope> {
-        match word {
-            "inputs" => Some(Scope::Inputs),
-            "outputs" => Some(Scope::Outputs),
-            "search_space" if syntax == Syntax::V2 => Some(Scope::SearchSpace),
-            _ => None,
-        }
-    }
-}
-
-impl std::fmt::Display for Scope {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A command cut into its parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template<'t> {
-    /// The text.
-    pub text: &'t str,
-    /// How it is written.
-    pub syntax: Syntax,
-    /// Its parts in order. Parts without a blank between them are glued into one word.
-    pub parts: Vec<Part<'t>>,
-    /// What is odd about it, whatever the values are, in the order of the text.
-    pub problems: Vec<Problem>,
-}
-
-/// A part of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part<'t> {
-    /// Bytes of the text to take as they are; of an escape, the one character that it stands for.
-    Literal(Range<usize>),
-    /// The place of a value.
-    Placeholder(Placeholder<'t>),
-    /// What goes together when its value is missing.
-    Group(Group<'t>),
-}
-
-/// The place of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placeholder<'t> {
-    /// Which placeholder of the text, from 0.
-    pub index: usize,
-    /// Its bytes, braces included.
-    pub range: Range<usize>,
-    /// Where its value is looked for.
-    pub scope: Scope,
-    /// The name there.
-    pub name: &'t str,
-    /// The bytes of the name.
-    pub name_range: Range<usize>,
-    /// The group in which it stands.
-    pub group: Option<usize>,
-}
-
-/// What goes together when its value is missing. Groups do not nest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group<'t> {
-    /// Which group of the text, from 0.
-    pub index: usize,
-    /// Its bytes, brackets included.
-    pub range: Range<usize>,
-    /// Literals and placeholders; at least one placeholder.
-    pub parts: Vec<Part<'t>>,
-}
-
-impl<'t> Group<'t> {
-    /// Its placeholders.
-    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder<'t>> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Placeholder(placeholder) => Some(placeholder),
-            Part::Literal(_) | Part::Group(_) => None,
-        })
-    }
-}
-
-/// Something odd in a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The bytes of the text to blame.
-    pub range: Range<usize>,
-    /// What is odd.
-    pub fault: Fault,
-}
-
-/// The ways in which a command can be odd.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// A placeholder or group in the way of the other version; it is taken all the same.
-    Foreign {
-        /// How it should be written.
-        meant: String,
-    },
-    /// Something that is nearly a placeholder; it stays as written.
-    NearPlaceholder {
-        /// What was probably meant, if that can be told.
-        meant: Option<String>,
-    },
-    /// `${{ … }}` with something else in it than an input or output; it stays as written.
-    UnknownBinding,
-    /// `[--flag]`: brackets that look like a group and hold no placeholder; they stay.
-    NoPlaceholder,
-    /// A group in brackets; the outer brackets stay.
-    Nested {
-        /// The inner group.
-        inner: Range<usize>,
-    },
-    /// A bracket without its partner next to a placeholder; it stays.
-    Unpaired,
-    /// `[ -z {inputs.x} ]`: a shell's test that is read as a group.
-    TestAsGroup,
-    /// `[[ -n … ]]`: a shell's test that is read as an escaped bracket.
-    TestAsEscape,
-    /// A placeholder in a place where its value cannot be quoted.
-    Unquotable(Unquotable),
-}
-
-/// Places in a shell line where a value cannot be quoted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unquotable {
-    /// Between backticks.
-    Backticks,
-    /// In a here-document.
-    HereDocument,
-}
-
-impl<'t> Template<'t> {
-    /// Its groups.
-    pub fn groups(&self) -> impl Iterator<Item = &Group<'t>> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Group(group) => Some(group),
-            Part::Literal(_) | Part::Placeholder(_) => None,
-        })
-    }
-
-    /// All its placeholders, those in groups included, in the order of the text.
-    pub fn references(&self) -> impl Iterator<Item = &Placeholder<'t>> {
-        self.parts
-            .iter()
-            .flat_map(|part| match part {
-                Part::Group(group) => group.parts.as_slice(),
-                other => std::slice::from_ref(other),
-            })
-            .filter_map(|part| match part {
-                Part::Placeholder(placeholder) => Some(placeholder),
-                Part::Literal(_) | Part::Group(_) => None,
-            })
-    }
-
-    /// The text of some bytes.
-    pub fn slice(&self, range: &Range<usize>) -> &'t str {
-        self.text.get(range.clone()).unwrap_or_default()
-    }
-}
 
 /// Cuts a command into its parts.
 pub fn parse(text: &str, syntax: Syntax) -> Template<'_> {
@@ -232,14 +28,15 @@ pub fn parse(text: &str, syntax: Syntax) -> Template<'_> {
         parts: assemble(&scan.tokens, text.len()),
         problems: scan.problems,
     };
-    template.find_unquotable();
+    template.read_shell();
     template.problems.sort_by_key(|problem| problem.range.start);
     template.problems.truncate(MOST_PROBLEMS);
     template
 }
 
 impl Template<'_> {
-    fn find_unquotable(&mut self) {
+    /// Finds what a shell would stumble over.
+    fn read_shell(&mut self) {
         let mut line = super::shell::Line::default();
         let mut found = Vec::new();
         let parts = self.parts.iter().flat_map(|part| match part {
@@ -260,49 +57,16 @@ impl Template<'_> {
                 Part::Group(_) => {}
             }
         }
+        if let Some(quote) = line.open_quote()
+            && let Some(at) = self.text.rfind(quote)
+        {
+            found.push(Problem {
+                range: at..at + quote.len_utf8(),
+                fault: Fault::OpenQuote,
+            });
+        }
         self.problems.extend(found);
     }
-}
-
-#[derive(Debug)]
-struct Token<'t> {
-    range: Range<usize>,
-    kind: TokenKind<'t>,
-}
-
-#[derive(Debug)]
-enum TokenKind<'t> {
-    Placeholder {
-        scope: Scope,
-        name: &'t str,
-        name_range: Range<usize>,
-    },
-    /// Two characters that stand for one.
-    Escape,
-    /// The opening bracket of what may be a group.
-    Open(Bracket),
-    /// The closing bracket; the index is that of the opening token.
-    Close(usize),
-}
-
-/// An opening bracket.
-#[derive(Debug)]
-struct Bracket {
-    written: Written,
-    /// Whether a placeholder stands directly in it.
-    has_placeholder: bool,
-    /// The group in it, if there is one.
-    inner: Option<Range<usize>>,
-    /// Whether it is a group.
-    is_group: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Written {
-    /// `[`
-    Single,
-    /// `$[[`
-    Dollar,
 }
 
 /// A bracket that waits for its partner.
@@ -591,148 +355,5 @@ impl<'t> Scan<'t> {
         for range in odd {
             self.blame(range, Fault::Unpaired);
         }
-    }
-}
-
-/// Where something stands in the next few bytes of a text. Bounded, so that a text full of opening
-/// braces is read in one pass.
-fn near(rest: &str, what: &str) -> Option<usize> {
-    let window = rest.as_bytes();
-    let window = &window[..window.len().min(MOST_SPELT)];
-    memchr::memmem::find(window, what.as_bytes())
-}
-
-/// Reads `inputs.x`; the name has no blanks, braces or brackets.
-fn read_reference(
-    inside: &str,
-    start: usize,
-    syntax: Syntax,
-) -> Option<(Scope, &str, Range<usize>)> {
-    let (scope, name) = inside.split_once('.')?;
-    let odd = |char: char| char.is_whitespace() || "{}[]$".contains(char);
-    if name.is_empty() || name.contains(odd) {
-        return None;
-    }
-    let name_start = start + scope.len() + 1;
-    let scope = Scope::read(scope, syntax)?;
-    Some((scope, name, name_start..name_start + name.len()))
-}
-
-/// What was meant by something that is nearly a placeholder.
-#[allow(clippy::option_option)]
-fn nearly(inside: &str) -> Option<Option<String>> {
-    let (scope, name) = inside.split_once('.')?;
-    let (scope, name) = (scope.trim(), name.trim());
-    let scope = match scope.to_ascii_lowercase().as_str() {
-        "input" | "inputs" | "parameters" | "parameter" | "params" => Scope::Inputs,
-        "output" | "outputs" => Scope::Outputs,
-        _ => return None,
-    };
-    let is_name = |char: char| char.is_ascii_alphanumeric() || "._-".contains(char);
-    let meant = !name.is_empty() && name.chars().all(is_name);
-    Some(meant.then(|| Syntax::V1.placeholder(scope, name)))
-}
-
-/// Whether the inside of brackets is a shell's test: ` -z … ` or ` a = b `.
-fn is_shell_test(inside: &str) -> bool {
-    if !inside.starts_with(char::is_whitespace) || !inside.ends_with(char::is_whitespace) {
-        return false;
-    }
-    let words: Vec<&str> = inside.split_whitespace().take(3).collect();
-    let unary = |word: &str| {
-        let mut chars = word.chars();
-        chars.next() == Some('-')
-            && chars
-                .next()
-                .is_some_and(|char| "abcdefghknoprstuwxzGLNOS".contains(char))
-            && chars.next().is_none()
-    };
-    let binary = |word: &str| {
-        matches!(
-            word,
-            "=" | "==" | "!=" | "=~" | "<" | ">" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"
-        )
-    };
-    match words.as_slice() {
-        [first, ..] if *first == "!" => true,
-        [_, second, ..] if binary(second) => true,
-        [first, _] => unary(first),
-        [first, _, third] => unary(first) && matches!(*third, "&&" | "||" | "-a" | "-o"),
-        _ => false,
-    }
-}
-
-/// Puts tokens and the text between them in order.
-fn assemble<'t>(tokens: &[Token<'t>], length: usize) -> Vec<Part<'t>> {
-    let mut parts = Vec::new();
-    let mut group: Option<Group<'t>> = None;
-    let (mut literal, mut placeholders, mut groups) = (0, 0, 0);
-    let is_group = |index: usize| {
-        matches!(
-            tokens.get(index).map(|token| &token.kind),
-            Some(TokenKind::Open(bracket)) if bracket.is_group
-        )
-    };
-    for token in tokens {
-        let Range { start, end } = token.range;
-        let into = match &mut group {
-            Some(group) => &mut group.parts,
-            None => &mut parts,
-        };
-        match &token.kind {
-            TokenKind::Escape => {
-                push_literal(into, literal..start + 1);
-                literal = end;
-            }
-            TokenKind::Placeholder {
-                scope,
-                name,
-                name_range,
-            } => {
-                push_literal(into, literal..start);
-                let owner = group.as_ref().map(|group| group.index);
-                let placeholder = Part::Placeholder(Placeholder {
-                    index: placeholders,
-                    range: token.range.clone(),
-                    scope: *scope,
-                    name,
-                    name_range: name_range.clone(),
-                    group: owner,
-                });
-                match &mut group {
-                    Some(group) => group.parts.push(placeholder),
-                    None => parts.push(placeholder),
-                }
-                placeholders += 1;
-                literal = end;
-            }
-            TokenKind::Open(bracket) if bracket.is_group => {
-                push_literal(into, literal..start);
-                group = Some(Group {
-                    index: groups,
-                    range: token.range.clone(),
-                    parts: Vec::new(),
-                });
-                groups += 1;
-                literal = end;
-            }
-            TokenKind::Close(open) if is_group(*open) => {
-                push_literal(into, literal..start);
-                if let Some(mut group) = group.take() {
-                    group.range.end = end;
-                    parts.push(Part::Group(group));
-                }
-                literal = end;
-            }
-            TokenKind::Open(_) | TokenKind::Close(_) => {}
-        }
-    }
-    push_literal(&mut parts, literal..length);
-    parts
-}
-
-fn push_literal(parts: &mut Vec<Part<'_>>, range: Range<usize>) {
-    if range.start < range.end {
-        parts.push(Part::Literal(range));
     }
 }

@@ -2,7 +2,7 @@
 
 use pinnace_core::text::Text;
 
-use super::parse::{Part, Placeholder, Template};
+use super::ast::{Part, Placeholder, Template};
 use super::shell::Line;
 
 /// What becomes of an optional input that has no value.

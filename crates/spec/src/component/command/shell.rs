@@ -3,7 +3,7 @@
 
 use pinnace_core::text::{Piece, Text};
 
-use super::parse::Unquotable;
+use super::ast::Unquotable;
 
 /// Words that a shell reads as its own at the start of a command.
 const RESERVED: [&str; 20] = [
@@ -116,6 +116,15 @@ impl Line {
             Some(Unquotable::HereDocument)
         } else {
             None
+        }
+    }
+
+    /// The quote that is not closed yet.
+    pub(super) fn open_quote(&self) -> Option<char> {
+        match self.places.last()? {
+            Place::Single => Some('\''),
+            Place::Double | Place::DoubleBrace => Some('"'),
+            _ => None,
         }
     }
 
@@ -459,7 +468,8 @@ impl Line {
         Written {
             words: self.words,
             line: self.done.into_iter().collect(),
-            is_live: self.is_live,
+            // A shell refuses what is never closed.
+            is_live: self.is_live || !self.places.is_empty(),
         }
     }
 }

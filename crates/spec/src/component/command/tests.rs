@@ -384,6 +384,7 @@ fn oddities_are_found() {
             "{inputs.p}",
             Fault::Unquotable(Unquotable::Backticks),
         ),
+        ("a 'b", Syntax::V1, "'", Fault::OpenQuote),
         (
             "a <<E\n{inputs.p}\nE",
             Syntax::V1,
