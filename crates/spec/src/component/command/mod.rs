@@ -13,9 +13,11 @@
 //! | `shell` | what a shell makes of a line while it is written |
 //! | `render` | pieces and values → words and line |
 //! | `site` | where a piece stands in the file |
+//! | [`powershell`] | what a PowerShell entry script makes of its arguments |
 
 mod ast;
 mod parse;
+pub mod powershell;
 mod render;
 mod shell;
 mod site;

@@ -277,19 +277,39 @@ fn nothing_of_the_author_changes_a_value() {
 }
 
 #[test]
-fn secrets_stay_names() {
-    let template = parse(r#"x {inputs.a} "{inputs.a}" '{inputs.a}'"#, Syntax::V1);
+fn secrets_and_paths_stay_names_outside_of_the_quotes_of_others() {
+    let template = parse(
+        r#"x {inputs.a} "{inputs.a}" '{inputs.a}' "a {inputs.p}/b" "{inputs.p}" '{inputs.p}'c"#,
+        Syntax::V1,
+    );
     let mut secret = Text::from("it's ");
     secret.push_secret(SecretName("token".into()));
-    let rendered = template.render(|_| Some(secret.clone()), Manner::Aml);
+    let mut path = Text::default();
+    path.push_path("/mnt/p");
+    let value = |placeholder: &Placeholder<'_>| {
+        Some(match placeholder.name {
+            "a" => secret.clone(),
+            _ => path.clone(),
+        })
+    };
+    let rendered = template.render(value, Manner::Aml);
     assert_eq!(
         line(&rendered),
-        r#"x 'it'\''s ''<token>' "it's "'<token>'"" 'it'\''s <token>'"#
+        r#"x 'it'\''s ''<token>' "it's "'<token>' 'it'\''s ''<token>' "a "/mnt/p"/b" /mnt/p /mnt/pc"#
     );
     assert_eq!(
         words(&rendered),
-        ["x", "it's <token>", "it's <token>", "it's <token>"]
+        [
+            "x",
+            "it's <token>",
+            "it's <token>",
+            "it's <token>",
+            "a /mnt/p/b",
+            "/mnt/p",
+            "/mnt/pc"
+        ]
     );
+    assert_eq!(rendered.words[5], path);
 }
 
 #[test]

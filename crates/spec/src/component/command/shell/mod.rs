@@ -1,6 +1,8 @@
 //! What a shell makes of a line, followed while the line is written: the author's text goes in as
 //! it is, values are quoted for the place where they stand, and the words come out beside it.
 
+mod value;
+
 use pinnace_core::text::{Piece, Text};
 
 use super::ast::Unquotable;
@@ -63,6 +65,10 @@ pub(super) struct Line {
     has_break: bool,
     /// Whether the last thing written is a value.
     after_value: bool,
+    /// Where in `pending` the inside of the last quote begins.
+    quote_start: Option<usize>,
+    /// Whether the author's quote is closed for the moment, because what comes must stand outside.
+    left_quote: bool,
 }
 
 /// Whether a here-document begins.
@@ -123,7 +129,7 @@ impl Line {
     pub(super) fn open_quote(&self) -> Option<char> {
         match self.places.last()? {
             Place::Single => Some('\''),
-            Place::Double | Place::DoubleBrace => Some('"'),
+            Place::Double => Some('"'),
             _ => None,
         }
     }
@@ -148,6 +154,12 @@ impl Line {
             self.escaped(char);
             return;
         }
+        if self.left_quote && self.open_quote() == Some(char) {
+            self.left_quote = false;
+            self.places.pop();
+            return;
+        }
+        self.return_to_quote();
         match self.place() {
             Some(Place::Comment) => {
                 self.pending.push(char);
@@ -228,6 +240,7 @@ impl Line {
                 }
                 self.dollar = Dollar::None;
                 self.pending.push(char);
+                self.quote_start = Some(self.pending.len());
                 self.places.push(if char == '\'' {
                     Place::Single
                 } else {
@@ -357,100 +370,8 @@ impl Line {
         }
     }
 
-    /// Writes a value, quoted.
-    pub(super) fn value(&mut self, value: &Text) {
-        self.skips_blanks = false;
-        self.gap = None;
-        self.after_value = true;
-        self.end_escape();
-        let after = std::mem::take(&mut self.dollar);
-        if after == Dollar::Sign {
-            // Neither is the author's dollar.
-            self.pending.pop();
-            self.pending.push_str("\\$");
-        }
-        let is_first = self.word.as_ref().is_none_or(Vec::is_empty) && self.is_bare();
-        if self.is_bare() {
-            if value.pieces().is_empty() && self.word.is_none() {
-                self.pending.push_str("\"\"");
-            }
-            let joins_name = after == Dollar::Name;
-            for piece in value.pieces() {
-                self.bare_piece(piece, joins_name || is_first && is_reserved(value));
-            }
-        } else {
-            if after == Dollar::Name && self.place() == Some(Place::Double) {
-                self.pending.push_str("\"\"");
-            }
-            for piece in value.pieces() {
-                self.quoted_piece(piece);
-            }
-        }
-        let word = self.word.get_or_insert_default();
-        word.extend(value.pieces().iter().cloned());
-    }
-
-    /// Makes a backslash that has nothing to escape an ordinary character.
-    fn end_escape(&mut self) {
-        if std::mem::take(&mut self.escaping) {
-            self.pending.push('\\');
-            self.add('\\');
-        }
-    }
-
-    fn bare_piece(&mut self, piece: &Piece, must_quote: bool) {
-        match piece {
-            Piece::Literal(literal) if !must_quote && literal.chars().all(is_safe) => {
-                self.pending.push_str(literal);
-            }
-            Piece::Literal(literal) => {
-                self.pending.push('\'');
-                self.pending.push_str(&literal.replace('\'', r"'\''"));
-                self.pending.push('\'');
-            }
-            secret @ Piece::Secret { .. } => {
-                self.pending.push('\'');
-                self.symbol(secret);
-                self.pending.push('\'');
-            }
-            // The runner sees to it that it stays one word.
-            path @ Piece::Path { .. } => self.symbol(path),
-        }
-    }
-
-    /// A piece of a value within the author's quotes.
-    fn quoted_piece(&mut self, piece: &Piece) {
-        let place = self.place();
-        match (piece, place) {
-            (Piece::Literal(literal), Some(Place::Single)) => {
-                self.pending.push_str(&literal.replace('\'', r"'\''"));
-            }
-            (Piece::Literal(literal), _) => {
-                for char in literal.chars() {
-                    let special = matches!(char, '\\' | '"' | '$' | '`');
-                    if special || char == '}' && place == Some(Place::DoubleBrace) {
-                        self.pending.push('\\');
-                    }
-                    self.pending.push(char);
-                }
-            }
-            (secret @ Piece::Secret { .. }, Some(Place::Single)) => self.symbol(secret),
-            (secret @ Piece::Secret { .. }, _) => {
-                self.pending.push_str("\"'");
-                self.symbol(secret);
-                self.pending.push_str("'\"");
-            }
-            (path @ Piece::Path { .. }, _) => self.symbol(path),
-        }
-    }
-
-    /// A piece whose value is known only when the task starts.
-    fn symbol(&mut self, piece: &Piece) {
-        self.flush();
-        self.done.push(piece.clone());
-    }
-
     fn flush(&mut self) {
+        self.quote_start = None;
         if !self.pending.is_empty() {
             self.done
                 .push(Piece::Literal(std::mem::take(&mut self.pending)));
@@ -476,11 +397,6 @@ impl Line {
 
 fn is_blank(char: char) -> bool {
     matches!(char, ' ' | '\t' | '\n')
-}
-
-/// Whether a character means nothing to any shell.
-fn is_safe(char: char) -> bool {
-    char.is_ascii_alphanumeric() || "_-./:,+@%".contains(char)
 }
 
 fn is_reserved(word: &Text) -> bool {
