@@ -68,12 +68,30 @@ pub struct Options {
     pub simulate_resources: bool,
     /// Where a storage lies on this machine, by its name.
     pub storages: IndexMap<String, PathBuf>,
-    /// How long the environment of a failed task is kept.
+    /// How long the environment of a failed task is kept, if not as the plan says; 0 is not at all.
     pub keep_on_failure_minutes: Option<u32>,
+    /// How long an attempt may run, if not as the plan says; 0 is without end.
+    pub time_limit_seconds: Option<u64>,
     /// Whether the use of an unset variable is a failure.
     pub nounset: bool,
     /// Another grace period than the engine's.
     pub grace_seconds: Option<u64>,
+}
+
+impl Options {
+    /// How long the environment of a failed task is kept, if it is.
+    pub fn keep_on_failure(&self, plan: &Plan) -> Option<u32> {
+        self.keep_on_failure_minutes
+            .or(plan.keep_on_failure_minutes)
+            .filter(|minutes| *minutes > 0)
+    }
+
+    /// How long an attempt may run, if not without end.
+    pub fn time_limit(&self, plan: &Plan) -> Option<u64> {
+        self.time_limit_seconds
+            .or(plan.time_limit_seconds)
+            .filter(|seconds| *seconds > 0)
+    }
 }
 
 /// A job to be taken in.

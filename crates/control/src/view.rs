@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use pinnace_core::exit::{Behaviour, Verdict};
 use pinnace_core::lifecycle::{
-    AttemptRecord, Budget, Decision, Outcome, Retries, Shown, TaskId, TaskRecord, Time, Times,
+    AttemptRecord, Budget, Condition, Decision, Outcome, Retries, Shown, TaskId, TaskRecord, Time,
+    Times,
 };
 use pinnace_core::plan::Completion;
+use pinnace_core::words;
 use pinnace_exec::local::{self, Cursor, Layout};
 use pinnace_exec::{Event, ExitReport, Happening, Level, PhaseName};
 use serde::Serialize;
@@ -277,9 +279,16 @@ impl JobView {
 
 fn outcome_view(job: &Job, outcome: &Outcome) -> OutcomeView {
     let name = |task: TaskId| job.engine_task(task).to_string();
+    let mut condition = outcome.trigger.condition.message();
+    if let (Condition::TimeLimit, Some(seconds)) = (
+        &outcome.trigger.condition,
+        job.options.time_limit(&job.plan),
+    ) {
+        condition = format!("{condition}: {}", words::seconds(seconds));
+    }
     OutcomeView {
         verdict: VerdictView::of(&outcome.verdict),
-        condition: outcome.trigger.condition.message(),
+        condition,
         task: outcome.trigger.task.map(name),
     }
 }

@@ -36,12 +36,15 @@ pub struct Plan {
     pub placement: Placement,
     /// Who is told of the job's changes of state.
     pub notify: Vec<Moment>,
-    /// How long a task may run, start hooks included; without end when missing.
+    /// How long an attempt of the job may run, counted from the start of its first task; without end when missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit_seconds: Option<u64>,
     /// Numbers to find in what the tasks print.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<MetricRule>,
+    /// How long a failed task is kept for a look into it; not at all when missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_on_failure_minutes: Option<u32>,
 }
 
 impl Plan {

@@ -463,6 +463,21 @@ fn plugins_are_checked_and_unknown_ones_refused() {
 }
 
 #[test]
+fn a_failed_task_is_kept_as_long_as_the_file_says() {
+    let kept = |minutes: &str| {
+        let extras = format!("extras: {{pinnace: {{keepOnFailureMinutes: {minutes}}}}}\n");
+        read(&job_with("", "    commands: [ls]\n", &extras))
+    };
+    let half_an_hour = kept("30");
+    assert_eq!(half_an_hour.job().plan.keep_on_failure_minutes, Some(30));
+    let origin = half_an_hour.job().origins.get("keepOnFailureMinutes");
+    assert!(origin.is_some());
+    assert_eq!(kept("0").job().plan.keep_on_failure_minutes, None);
+    assert_eq!(kept("soon").errors().len(), 1);
+    assert_eq!(kept("100000").errors().len(), 1);
+}
+
+#[test]
 fn hived_settings_are_checked_in_both_spellings() {
     let extras = "extras:\n  hivedscheduler:\n    jobPriorityClass: crit\n    taskRoles:\n      main: {gpuType: V100, reservationId: cell-1}\n      mainn: {gpuType: K80}\n";
     let read = read(&job_with("", "    commands: [ls]\n", extras));

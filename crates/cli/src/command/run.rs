@@ -49,6 +49,7 @@ Examples:
   pinnace run job.yaml --simulate-resources         also without the GPUs that it asks for
   pinnace run job.yaml --storage nfs=/data/nfs      with a storage of the cluster in a folder here
   pinnace run job.yaml --detach                     in the background; prints the job's name
+  pinnace run job.yaml --time-limit 2h              stops it after two hours, as a failure
   pinnace run job.yaml --keep-on-failure 30m        leaves a failed task alive, to look around in it")]
 pub(crate) struct Run {
     /// A job file, or `-` for standard input
@@ -67,9 +68,13 @@ pub(crate) struct Run {
     #[arg(long = "storage", value_name = "NAME=DIR")]
     storages: Vec<String>,
 
-    /// How long a failed task stays alive for debugging, such as `30m`
+    /// How long a failed task stays alive for debugging, such as `30m`; `0` is not at all
     #[arg(long, value_name = "TIME", value_parser = parse_span)]
     keep_on_failure: Option<u64>,
+
+    /// How long an attempt of the job may run before it is stopped and fails, such as `2h`; `0` is without end
+    #[arg(long, value_name = "TIME", value_parser = parse_span)]
+    time_limit: Option<u64>,
 
     /// How long a task may go on after it was asked to end, such as `30s`
     #[arg(long, value_name = "TIME", value_parser = parse_span)]
@@ -174,6 +179,7 @@ impl Run {
             keep_on_failure_minutes: self
                 .keep_on_failure
                 .map(|seconds| u32::try_from(seconds.div_ceil(60)).unwrap_or(u32::MAX)),
+            time_limit_seconds: self.time_limit,
             nounset: reader.compat() == Compat::OpenPai,
             grace_seconds: self.grace,
         };

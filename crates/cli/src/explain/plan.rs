@@ -112,6 +112,11 @@ impl<'a> View<'a> {
             let line = Line::plain(format!("after {}", words::seconds(seconds)));
             self.value("stopped", &line, "timeLimitSeconds");
         }
+        if let Some(minutes) = self.plan().keep_on_failure_minutes {
+            let span = words::seconds(u64::from(minutes) * 60);
+            let line = Line::plain(format!("{span} after a failure, for a look into it"));
+            self.value("kept", &line, "keepOnFailureMinutes");
+        }
         for (index, metric) in self.plan().metrics.iter().enumerate() {
             let label = if index == 0 { "metrics" } else { "" };
             let line = Line::plain(format!("{} from lines like ", metric.name))

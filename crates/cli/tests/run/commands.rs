@@ -138,12 +138,9 @@ fn a_failed_task_is_kept_and_can_be_entered() {
     let text = job(
         "kept",
         &[("worker", 1, (1, -1), "echo 42 > answer\nexit 1")],
-    );
+    ) + "extras: {pinnace: {keepOnFailureMinutes: 10}}\n";
     let file = place.file("kept.yaml", &text);
-    let id = place
-        .pinnace(&["run", "-d", "--keep-on-failure", "10m", &file])
-        .succeeded()
-        .stdout;
+    let id = place.pinnace(&["run", "-d", &file]).succeeded().stdout;
     let id = id.trim();
     until("the task is kept", || {
         place.show(id)["tasks"][0]["facts"]["keptUntil"].is_u64()
@@ -151,6 +148,26 @@ fn a_failed_task_is_kept_and_can_be_entered() {
     let said = place.pinnace(&["shell", id, "worker[0]", "--", "cat answer"]);
     assert_eq!((said.code, &*said.stdout), (Some(0), "42\n"), "{said:?}");
     place.pinnace(&["stop", "--force", id]).succeeded();
+    // A flag counts more than the file.
+    let said = place.pinnace(&["run", "-q", "--keep-on-failure", "0", &file]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+}
+
+#[test]
+fn a_flag_keeps_a_failed_task_until_its_time_is_over() {
+    let place = Place::new();
+    let file = place.file(
+        "kept.yaml",
+        &job("kept", &[("worker", 1, (1, -1), "exit 1")]),
+    );
+    let id = place
+        .pinnace(&["run", "-d", "--keep-on-failure", "10m", &file])
+        .succeeded()
+        .stdout;
+    until("the task is kept", || {
+        place.show(id.trim())["tasks"][0]["facts"]["keptUntil"].is_u64()
+    });
+    place.pinnace(&["stop", "--force", id.trim()]).succeeded();
 }
 
 #[test]

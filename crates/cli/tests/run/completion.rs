@@ -133,3 +133,23 @@ fn a_signal_is_told_by_its_number() {
         assert_eq!(said.code, Some(code), "{signal}: {said:?}");
     }
 }
+
+#[test]
+fn a_job_that_takes_too_long_is_stopped_and_fails_and_its_verdict_says_so() {
+    let place = Place::new();
+    let file = place.file(
+        "slow.yaml",
+        &job("slow", &[("worker", 2, (1, -1), FOREVER)]),
+    );
+    let said = place.pinnace(&["run", &file, "--time-limit", "1s"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.stderr
+            .contains("decided by  the time limit of the job has passed: 1 s"),
+        "{said:?}"
+    );
+    assert!(
+        said.stderr.contains("PodDeadlineExceeded (-1004)"),
+        "{said:?}"
+    );
+}

@@ -110,7 +110,7 @@ impl<E: Engine> Control<E> {
         let settings = Settings {
             nounset: options.nounset,
             grace_seconds: options.grace_seconds.unwrap_or(defaults.grace_seconds),
-            keep_on_failure_minutes: options.keep_on_failure_minutes,
+            keep_on_failure_minutes: options.keep_on_failure(&self.job.plan),
             hidden: vec![self.store.folder().path().to_owned()],
             storages: options.storages.clone(),
             peers: self.peers.values().filter(is_other).cloned().collect(),

@@ -47,6 +47,9 @@ impl Change<'_> {
         getrandom::fill(&mut seed).map_err(|_| StoreError::NoRandomness)?;
         let settings = Settings {
             seed: u64::from_le_bytes(seed),
+            time_limit_ms: options
+                .time_limit(&plan)
+                .map(|seconds| seconds.saturating_mul(1000)),
             ..Settings::default()
         };
         let (state, effects) = JobState::begin(&plan, settings, now);

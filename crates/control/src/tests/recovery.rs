@@ -274,3 +274,19 @@ fn a_large_job_is_rebuilt_from_its_last_kept_state_and_the_inputs_after_it() {
     assert_eq!(loaded.state, control.job().state);
     assert_eq!(loaded.launches, control.job().launches);
 }
+
+#[test]
+fn the_time_limit_of_a_plan_ends_the_job_and_an_option_counts_more() {
+    let mut limited = plan(vec![("worker", role(1, "wait"))]);
+    limited.time_limit_seconds = Some(1);
+    assert_eq!(
+        run(limited.clone()),
+        (Shown::Failed, Some(pinnace_core::exit::code::TIME_LIMIT))
+    );
+    let mut options = crate::job::Options::default();
+    assert_eq!(options.time_limit(&limited), Some(1));
+    options.time_limit_seconds = Some(0);
+    assert_eq!(options.time_limit(&limited), None);
+    options.time_limit_seconds = Some(7200);
+    assert_eq!(options.time_limit(&limited), Some(7200));
+}

@@ -808,10 +808,9 @@ static PINNACE: Object = Object {
     fields: &[field(
         "keepOnFailureMinutes",
         between(0, 7 * 24 * 60),
-        "How long a failed task is kept for a look into it.",
+        "How long a failed task is kept for a look into it with `pinnace shell`; 0 is not at all.",
     )
-    .default("0")
-    .needs(Feature::Unread)],
+    .default("0")],
     unknown: Unknown::Refuse,
     absent: &[],
 };

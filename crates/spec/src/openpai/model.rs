@@ -187,6 +187,8 @@ pub struct Extras<'d> {
     pub notification: Option<&'d Node<'d>>,
     /// `submitFrom`
     pub submit_from: Option<&'d Node<'d>>,
+    /// `pinnace.keepOnFailureMinutes`
+    pub keep_on_failure: Option<&'d Node<'d>>,
 }
 
 impl Extras<'_> {

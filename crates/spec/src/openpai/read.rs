@@ -122,6 +122,8 @@ fn extras<'d>(node: &'d Node<'d>) -> Extras<'d> {
         hived_key,
         notification: value(node, "jobStatusChangeNotification"),
         submit_from: value(node, "submitFrom"),
+        keep_on_failure: value(node, "pinnace")
+            .and_then(|pinnace| value(pinnace, "keepOnFailureMinutes")),
     }
 }
 

@@ -137,6 +137,7 @@ impl<'d> Lowering<'_, 'd> {
             },
             placement: self.placement(),
             notify: self.notify(),
+            keep_on_failure_minutes: self.keep_on_failure(),
             ..Plan::default()
         }
     }
@@ -215,6 +216,15 @@ impl<'d> Lowering<'_, 'd> {
             priority: priority(class.and_then(Node::as_text)),
             gang: extras.gang_allocation(),
         }
+    }
+
+    fn keep_on_failure(&mut self) -> Option<u32> {
+        let node = self.job.extras.keep_on_failure?;
+        let minutes = integer(Some(node)).filter(|minutes| *minutes > 0)?;
+        self.trace.note("keepOnFailureMinutes", |trace| {
+            trace.written(node, "extras.pinnace.keepOnFailureMinutes")
+        });
+        Some(minutes)
     }
 
     fn notify(&mut self) -> Vec<Moment> {

@@ -186,7 +186,6 @@ fn every_field_that_one_machine_does_not_honour_is_listed() {
             "extras.jobStatusChangeNotification.running not",
             "extras.jobStatusChangeNotification.failed not",
             "extras.jobStatusChangeNotification.retried not",
-            "extras.pinnace.keepOnFailureMinutes not",
         ]
     );
 }
