@@ -103,7 +103,7 @@ pub(crate) fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Becomes another program; returns only the failure.
+/// Becomes another program, to which no signal is ignored; returns only the failure.
 pub(crate) fn execute(
     path: &CStr,
     arguments: &[&CStr],
@@ -112,6 +112,12 @@ pub(crate) fn execute(
     let mut argv: Vec<*const libc::c_char> = arguments.iter().map(|word| word.as_ptr()).collect();
     argv.push(std::ptr::null());
     debug_assert!(environment.last().is_some_and(|last| last.is_null()));
+    // Ours ignores SIGPIPE, and whoever started us may have ignored others, as `nohup` does. What is ignored stays
+    // so in the next program.
+    for number in 1..=31 {
+        // SAFETY: sets no handler. Fails for the two signals that cannot be ignored.
+        unsafe { libc::signal(number, libc::SIG_DFL) };
+    }
     // SAFETY: both lists end with null and their strings outlive the call.
     unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), environment.as_ptr()) };
     Errno::last()

@@ -5,10 +5,12 @@
 mod cases;
 mod chaos;
 mod commands;
-mod completion;
 mod crash;
+mod endings;
 mod engine;
+mod failure;
 mod prerequisites;
+mod recipes;
 mod secrets;
 mod ssh;
 mod support;

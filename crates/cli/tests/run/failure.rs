@@ -1,45 +1,6 @@
-//! What decides the fate of a job.
+//! What is told of a job that failed, and how it is tried again.
 
-use crate::support::{Place, job, until};
-
-/// Runs until it is stopped, and does not count.
-const FOREVER: &str = "while true; do sleep 0.1; done";
-
-fn state_of(place: &Place, name: &str) -> (String, i64) {
-    let view = place.show(name);
-    (
-        view["state"].as_str().unwrap().to_owned(),
-        view["code"].as_i64().unwrap(),
-    )
-}
-
-#[test]
-fn a_job_waits_for_all_of_its_tasks() {
-    let place = Place::new();
-    let file = place.file(
-        "all.yaml",
-        &job("all", &[("worker", 3, (1, 3), "sleep 0.$PAI_TASK_INDEX")]),
-    );
-    place.pinnace(&["run", &file, "--quiet"]).succeeded();
-    assert_eq!(state_of(&place, "all"), ("SUCCEEDED".to_owned(), 0));
-}
-
-#[test]
-fn a_master_ends_the_job_and_the_others_are_stopped() {
-    let place = Place::new();
-    let text = job(
-        "master",
-        &[
-            ("master", 1, (1, 1), "sleep 0.2"),
-            ("worker", 2, (1, -1), FOREVER),
-        ],
-    );
-    let file = place.file("master.yaml", &text);
-    place.pinnace(&["run", &file, "--quiet"]).succeeded();
-    let view = place.show("master");
-    assert_eq!(view["tasks"][1]["state"], "STOPPED");
-    assert_eq!(view["outcome"]["task"], "master[0]");
-}
+use crate::support::{Place, job};
 
 #[test]
 fn one_failure_fails_the_job_and_is_explained() {
@@ -61,15 +22,6 @@ fn one_failure_fails_the_job_and_is_explained() {
     assert!(said.stderr.contains("    | on my way"), "{said:?}");
     let said = place.pinnace(&["run", &file, "--quiet", "--exit-code-from", "worker[0]"]);
     assert_eq!(said.code, Some(17), "{said:?}");
-}
-
-#[test]
-fn the_first_success_of_any_task_is_enough() {
-    let place = Place::new();
-    let command = "[ $PAI_TASK_INDEX = 1 ] && exit 0\nwhile true; do sleep 0.1; done";
-    let file = place.file("any.yaml", &job("any", &[("worker", 3, (-1, 1), command)]));
-    place.pinnace(&["run", &file, "--quiet"]).succeeded();
-    assert_eq!(place.show("any")["outcome"]["task"], "worker[1]");
 }
 
 #[test]
@@ -107,17 +59,6 @@ fn a_task_is_tried_again_by_itself_without_a_gang() {
     let view = place.show("single");
     assert_eq!(view["tasks"][0]["retries"]["total"], 0, "{view}");
     assert_eq!(view["tasks"][1]["retries"]["total"], 1, "{view}");
-}
-
-#[test]
-fn a_killed_command_is_tried_again_for_free() {
-    let place = Place::new();
-    let text = job("killed", &[("worker", 1, (1, -1), "kill -KILL $$")]);
-    let file = place.file("killed.yaml", &text);
-    let id = place.pinnace(&["run", "-d", &file]).succeeded().stdout;
-    until("it is tried again", || {
-        place.show(id.trim())["history"][0]["decision"]["rule"] == "transient"
-    });
 }
 
 #[test]
