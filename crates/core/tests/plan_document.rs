@@ -57,6 +57,7 @@ fn full_plan() -> Value {
         "notify": ["running"],
         "timeLimitSeconds": 1,
         "metrics": [{ "name": "y", "pattern": "y" }],
+        "keepOnFailureMinutes": 1,
     })
 }
 
