@@ -2,6 +2,9 @@
 
 use crate::support::{Place, job};
 
+/// Runs until it is stopped.
+const FOREVER: &str = "while true; do sleep 0.1; done";
+
 #[test]
 fn one_failure_fails_the_job_and_is_explained() {
     let place = Place::new();
