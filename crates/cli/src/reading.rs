@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pinnace_core::fidelity::Engine;
+use pinnace_spec::component::command::Manner;
 use pinnace_spec::diagnostic::render::{self, Colour, Report};
 use pinnace_spec::diagnostic::{Diagnostics, Levels};
 use pinnace_spec::job::{self, Compat, Dialect, Outcome, Request};
@@ -72,6 +73,10 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_enum, value_name = "PLATFORM")]
     compat: Option<CompatWord>,
 
+    /// What becomes of a component's optional inputs that have no value
+    #[arg(long, value_enum, value_name = "MANNER", default_value = "aml")]
+    manner: MannerWord,
+
     /// Do not tell of a warning, by its code (`P0208`) or name; several with commas between them
     #[arg(long, value_name = "CODE")]
     allow: Vec<String>,
@@ -95,6 +100,14 @@ enum CompatWord {
     Openpai,
     /// What the clients of Azure ML accept is only a warning
     Azureml,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MannerWord {
+    /// As in Azure ML: the group in which the input stands disappears
+    Aml,
+    /// As in Aether: the argument stays, with an empty text as its value
+    Aether,
 }
 
 /// A kind of job file, as a word of the command line.
@@ -132,6 +145,7 @@ pub(crate) struct Reader {
     outputs: Vec<Setting>,
     here: Option<String>,
     compat: Compat,
+    manner: Manner,
     strict: bool,
     levels: Levels,
     dialect: Option<Dialect>,
@@ -198,6 +212,10 @@ impl ReadArgs {
                 Some(CompatWord::Azureml) => Compat::AzureMl,
                 None => Compat::None,
             },
+            manner: match self.manner {
+                MannerWord::Aml => Manner::Aml,
+                MannerWord::Aether => Manner::Aether,
+            },
             strict: self.strict,
             levels,
             dialect: self.dialect.map(Dialect::from),
@@ -239,6 +257,7 @@ impl Reader {
                     folder: folder.as_deref(),
                     here: self.here.as_deref(),
                     compat: self.compat,
+                    manner: self.manner,
                     engine: Engine::Local,
                     strict: self.strict,
                     levels: &self.levels,

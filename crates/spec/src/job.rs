@@ -5,6 +5,7 @@ use pinnace_core::origin::Origins;
 use pinnace_core::plan::Plan;
 
 use crate::component;
+use crate::component::command::Manner;
 use crate::diagnostic::{Allowed, Diagnostic, Diagnostics, Levels, codes};
 use crate::library::Library;
 use crate::openpai;
@@ -81,6 +82,8 @@ pub struct Request<'a> {
     pub here: Option<&'a str>,
     /// `--compat`
     pub compat: Compat,
+    /// `--manner`: what becomes of optional inputs without a value.
+    pub manner: Manner,
     /// Where the job would run.
     pub engine: Engine,
     /// Whether a field that the engine does not honour is an error.
@@ -105,6 +108,7 @@ impl<'a> Request<'a> {
             folder: None,
             here: None,
             compat: Compat::None,
+            manner: Manner::default(),
             engine: Engine::Local,
             strict: false,
             levels,

@@ -140,4 +140,16 @@ codes! {
     BAD_POLICY = "P1030" "bad-policy" Error: "a policy of early termination lacks what it judges by";
     REMOTE_CODE = "P1031" "remote-code" Error: "the code of a component does not lie on this machine";
     MISSING_ENTRY = "P1032" "missing-entry" Error: "the program that a component starts is not there";
+    FOREIGN_PLACEHOLDER = "P1050" "foreign-placeholder" Error: "a placeholder or group is written as in the other version of components";
+    NEAR_PLACEHOLDER = "P1051" "near-placeholder" Warning: "something in a command looks like a placeholder and is none";
+    UNKNOWN_BINDING = "P1052" "unknown-binding" Error: "a `${{ … }}` in a command names nothing that a component has";
+    GROUP_WITHOUT_PLACEHOLDER = "P1053" "group-without-placeholder" Warning: "brackets in a command look like a group and hold no placeholder";
+    NESTED_GROUP = "P1054" "nested-group" Warning: "a group of a command stands in brackets";
+    UNPAIRED_BRACKET = "P1055" "unpaired-bracket" Warning: "a bracket of a group has no partner";
+    TEST_AS_GROUP = "P1056" "test-as-group" Warning: "a shell's test is read as a group or an escape of the command";
+    UNQUOTABLE_PLACEHOLDER = "P1057" "unquotable-placeholder" Error: "a placeholder stands where its value cannot be quoted";
+    OPEN_QUOTE = "P1058" "open-quote" Warning: "a quote in a command is never closed";
+    SEVERAL_OPTIONALS = "P1059" "several-optionals" Warning: "a group disappears with any of several optional inputs";
+    ARGUMENT_SHIFT = "P1060" "argument-shift" Warning: "without a missing input, an argument reaches the wrong parameter";
+    REFUSED_ARGUMENTS = "P1061" "refused-arguments" Warning: "the entry script of a command would refuse its arguments";
 }

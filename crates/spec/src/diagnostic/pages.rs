@@ -118,6 +118,18 @@ pages! {
     "P1030"
     "P1031"
     "P1032"
+    "P1050"
+    "P1051"
+    "P1052"
+    "P1053"
+    "P1054"
+    "P1055"
+    "P1056"
+    "P1057"
+    "P1058"
+    "P1059"
+    "P1060"
+    "P1061"
 }
 
 /// The page of a code: why it matters, a wrong example and its repair. In Markdown.

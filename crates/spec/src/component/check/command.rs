@@ -1,6 +1,6 @@
 //! Names in command lines: every placeholder must be declared, every input and output be used.
 
-use crate::component::command::{self, Placeholder, Scope, Site, Template};
+use crate::component::command::{self, Judging, Placeholder, Scope, Site, Template};
 use crate::component::model::{Component, Kind, Line};
 use crate::component::read;
 use crate::diagnostic::suggest::closest;
@@ -25,6 +25,12 @@ pub(super) fn check<'d>(
         };
         let template = command::parse(&scalar.text, component.syntax);
         if let Some(site) = Site::new(line.node, sources) {
+            let is_optional = |found: &Placeholder<'_>| is_optional(component, found);
+            let judging = Judging {
+                is_shell: matches!(component.kind, Kind::Command | Kind::Distributed),
+                is_optional: &is_optional,
+            };
+            command::diagnose(&template, &site, judging, out);
             for placeholder in template.references() {
                 meant.extend(reference(component, placeholder, &site, out));
             }
@@ -33,6 +39,13 @@ pub(super) fn check<'d>(
     }
     unused(component, &templates, &meant, out);
     templates
+}
+
+fn is_optional(component: &Component<'_>, placeholder: &Placeholder<'_>) -> bool {
+    placeholder.scope == Scope::Inputs
+        && component
+            .input(placeholder.name)
+            .is_some_and(|input| input.optional)
 }
 
 /// Checks one name; returns the one that was probably meant if it is wrong.

@@ -1,6 +1,7 @@
 //! Cross references and mistakes that no single field shows. Most of them the official clients let
 //! pass; [`azureml_accepts`] knows which.
 
+mod arguments;
 mod command;
 mod environment;
 mod files;
@@ -30,6 +31,7 @@ pub fn check<'d>(
     types::check(component, out);
     parameters::check(component, out);
     let templates = command::check(component, sources, out);
+    arguments::check(component, &templates, sources, request, library, out);
     sections::check(component, sources, request, library, out);
     environment::check(component, out);
     files::check(component, sources, request, library, out);
@@ -50,6 +52,7 @@ pub fn azureml_accepts(component: &Component<'_>, at: Span, diagnostic: &Diagnos
         &codes::REMOTE_CODE,
         &codes::BAD_TRIAL,
         &codes::BAD_POLICY,
+        &codes::FOREIGN_PLACEHOLDER,
     ];
     let of_old = component.syntax == Syntax::V1;
     let missing_at_the_top = diagnostic.code == &codes::MISSING_KEY
@@ -57,5 +60,6 @@ pub fn azureml_accepts(component: &Component<'_>, at: Span, diagnostic: &Diagnos
         && !diagnostic.label.contains("`launcher`");
     ACCEPTED.contains(&diagnostic.code)
         || (of_old && diagnostic.code == &codes::UNDECLARED_PLACEHOLDER)
+        || (of_old && diagnostic.code == &codes::UNKNOWN_BINDING)
         || (of_old && missing_at_the_top)
 }

@@ -12,21 +12,30 @@
 //! | `parse` | text → pieces, and what is odd about them |
 //! | `shell` | what a shell makes of a line while it is written |
 //! | `render` | pieces and values → words and line |
+//! | `argument` | the words of a command before it has values |
+//! | `diagnose` | what is odd, as diagnostics |
+//! | `shift` | arguments that reach the wrong parameter |
 //! | `site` | where a piece stands in the file |
 //! | [`powershell`] | what a PowerShell entry script makes of its arguments |
 
+mod argument;
 mod ast;
+mod diagnose;
 mod parse;
 pub mod powershell;
 mod render;
 mod shell;
+mod shift;
 mod site;
 mod spelling;
 #[cfg(test)]
 mod tests;
 mod token;
 
+pub use argument::Argument;
 pub use ast::{Fault, Group, Part, Placeholder, Problem, Scope, Syntax, Template, Unquotable};
+pub use diagnose::{Judging, diagnose};
 pub use parse::parse;
 pub use render::{Manner, Rendered};
+pub use shift::{Entry, Situation, check_arguments};
 pub use site::Site;

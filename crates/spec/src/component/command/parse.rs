@@ -247,7 +247,11 @@ impl<'t> Scan<'t> {
             Some(Waiting::Escaped(start)) if double => {
                 let (start, end) = (*start, at + 2);
                 self.open.pop();
-                if is_shell_test(self.text.get(start + 2..at).unwrap_or_default()) {
+                // `[[[[ … ]]]]` is how a test of bash is meant to be written.
+                let is_twice =
+                    matches!(self.open.last(), Some(Waiting::Escaped(outer)) if outer + 2 == start);
+                let inside = self.text.get(start + 2..at).unwrap_or_default();
+                if !is_twice && is_shell_test(inside) {
                     self.blame(start..end, Fault::TestAsEscape);
                 }
                 self.escape(at)

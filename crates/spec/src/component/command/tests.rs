@@ -419,6 +419,7 @@ fn oddities_are_found() {
         HEMERA,
         "a <<<x {inputs.p}",
         "jq '.a[0]'",
+        "if [[[[ -n $A ]]]]; then b; fi",
     ] {
         assert_eq!(faults(fine, Syntax::V1), [], "{fine}");
     }
