@@ -16,17 +16,26 @@ pub fn verdict(report: &ExitReport) -> Verdict {
 
 fn facts(report: &ExitReport) -> exit::ExitReport {
     if let Some(why) = &report.start_failure {
+        let reason = match &report.failed_in {
+            Some(PhaseName::Staging) => EngineReason::DataNotReady,
+            _ => EngineReason::StartFailed,
+        };
         return exit::ExitReport {
             part: Part::Setup,
-            ..exit::ExitReport::from_engine(EngineReason::StartFailed, why.as_str())
+            ..exit::ExitReport::from_engine(reason, why.as_str())
         };
+    }
+    if let (Some(why), Some(PhaseName::Collecting)) = (&report.collect_failure, &report.failed_in) {
+        return exit::ExitReport::from_engine(EngineReason::OutputsNotCollected, why.as_str());
     }
     let failed = report.exit_code != 0;
     exit::ExitReport {
         part: match &report.failed_in {
             Some(PhaseName::Before { .. } | PhaseName::After { .. }) => Part::Step,
-            Some(PhaseName::Queued | PhaseName::Sandbox) => Part::Setup,
-            Some(PhaseName::Command | PhaseName::Kept) | None => Part::Command,
+            Some(PhaseName::Queued | PhaseName::Staging | PhaseName::Sandbox) => Part::Setup,
+            Some(PhaseName::Command | PhaseName::Kept | PhaseName::Collecting) | None => {
+                Part::Command
+            }
         },
         status: Some(match report.signal {
             Some(signal) => Status::Signal(signal),

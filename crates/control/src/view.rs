@@ -62,7 +62,7 @@ impl Facts {
                 self.kept_until = None;
                 self.report = Some(report.clone());
             }
-            Happening::Supervising { .. } | Happening::Ended => {}
+            Happening::Supervising { .. } | Happening::Transfer { .. } | Happening::Ended => {}
         }
     }
 }
@@ -75,7 +75,7 @@ pub fn task_of(event: &Event) -> Option<&pinnace_exec::TaskId> {
         | Happening::Note { task, .. }
         | Happening::Kept { task, .. } => Some(task),
         Happening::Exited { report } => Some(&report.task),
-        Happening::Supervising { .. } | Happening::Ended => None,
+        Happening::Supervising { .. } | Happening::Transfer { .. } | Happening::Ended => None,
     }
 }
 

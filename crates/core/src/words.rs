@@ -77,6 +77,24 @@ pub fn event(event: Event) -> &'static str {
     }
 }
 
+/// An amount of data, such as `3.5 MiB`.
+pub fn bytes(amount: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if amount < 1024 {
+        return format!("{amount} B");
+    }
+    let mut unit = 1024_u64;
+    let mut names = UNITS.iter();
+    let mut name = names.next().unwrap_or(&"KiB");
+    while amount / unit >= 1024 {
+        let Some(next) = names.next() else { break };
+        name = next;
+        unit *= 1024;
+    }
+    let tenths = u128::from(amount) * 10 / u128::from(unit);
+    format!("{}.{} {name}", tenths / 10, tenths % 10)
+}
+
 /// A time, such as `1 h 30 min`.
 pub fn seconds(seconds: u64) -> String {
     let parts = [
@@ -248,6 +266,20 @@ mod tests {
             })
             .collect();
         fate(&roles).join("; ")
+    }
+
+    #[test]
+    fn amounts_of_data_have_one_digit_too_many_at_most() {
+        let table = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1536, "1.5 KiB"),
+            (1 << 30, "1.0 GiB"),
+            (u64::MAX, "16383.9 PiB"),
+        ];
+        for (amount, shown) in table {
+            assert_eq!(bytes(amount), shown);
+        }
     }
 
     #[test]

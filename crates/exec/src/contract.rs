@@ -134,6 +134,14 @@ pub struct Settings {
     pub port_register: Option<PathBuf>,
     /// More variables for every task, such as a proxy.
     pub environment: IndexMap<String, String>,
+    /// Where fetched data and Python environments are kept for other jobs; `None` is a folder of the attempt.
+    pub cache: Option<PathBuf>,
+    /// Where the outputs of the job are kept; `None` is a folder of the attempt.
+    pub outputs: Option<PathBuf>,
+    /// The folders of datastores, by name.
+    pub datastores: IndexMap<String, PathBuf>,
+    /// What the plan's `dataset:NAME[:VERSION]` stand for: paths or URLs.
+    pub datasets: IndexMap<String, String>,
 }
 
 impl Default for Settings {
@@ -155,6 +163,10 @@ impl Default for Settings {
             peers: Vec::new(),
             port_register: None,
             environment: IndexMap::new(),
+            cache: None,
+            outputs: None,
+            datastores: IndexMap::new(),
+            datasets: IndexMap::new(),
         }
     }
 }
@@ -272,6 +284,15 @@ pub enum Happening {
         /// In words.
         text: String,
     },
+    /// Data is on its way, for all tasks.
+    Transfer {
+        /// What is moved.
+        what: String,
+        /// How many bytes have arrived.
+        done: u64,
+        /// How many there are, if that is known.
+        total: Option<u64>,
+    },
     /// A task failed and its environment is kept for debugging.
     Kept {
         /// Which.
@@ -300,6 +321,8 @@ pub enum Happening {
 pub enum PhaseName {
     /// Waits for its turn after the supervisor has started.
     Queued,
+    /// Code, inputs and outputs are made ready.
+    Staging,
     /// Namespaces, mounts, limits.
     Sandbox,
     /// A hook before the command.
@@ -320,12 +343,16 @@ pub enum PhaseName {
     },
     /// Kept alive after a failure.
     Kept,
+    /// Its outputs are brought to where they belong.
+    Collecting,
 }
 
 impl fmt::Display for PhaseName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PhaseName::Queued => f.write_str("queued"),
+            PhaseName::Staging => f.write_str("staging data"),
+            PhaseName::Collecting => f.write_str("collecting outputs"),
             PhaseName::Sandbox => f.write_str("sandbox"),
             PhaseName::Before { name, .. } => write!(f, "start hook `{name}`"),
             PhaseName::Command => f.write_str("command"),
@@ -376,6 +403,9 @@ pub struct ExitReport {
     pub failed_in: Option<PhaseName>,
     /// Set when the task could not be started at all.
     pub start_failure: Option<String>,
+    /// Set when the role's outputs could not be brought to where they belong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collect_failure: Option<String>,
     /// Where its time went.
     pub phases: Vec<Phase>,
     /// How far it was kept apart.
@@ -395,6 +425,28 @@ impl ExitReport {
     pub fn succeeded(&self) -> bool {
         self.exit_code == 0 && self.start_failure.is_none() && !self.timed_out && !self.stopped
     }
+}
+
+/// An output, after the tasks of its role have ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Collected {
+    /// The role.
+    pub role: String,
+    /// The output's name in the plan.
+    pub output: String,
+    /// Where it lies now: a path or a URL.
+    pub location: String,
+    /// How many files.
+    pub files: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// `sha256:` and a digest; none if there is nothing.
+    pub digest: Option<String>,
+    /// Whether it is data that existed before.
+    pub linked: bool,
+    /// Why it does not lie where it belongs.
+    pub failure: Option<String>,
 }
 
 /// The values of secrets. They are passed from memory to memory and never written.

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use pinnace_core::environment::{Value, short_name, variables};
 
 use crate::contract::{Attempt, Peer, TaskSpec};
+use crate::data::stage::StagedRole;
 
 /// Jobs of more tasks than this get the variables of single tasks (`PAI_HOST_IP_<role>_<index>` and
 /// the like) only if a command or hook speaks of them. Every process of every task would else carry
@@ -289,6 +290,32 @@ fn joined(numbers: &[u16]) -> String {
         .map(u16::to_string)
         .collect::<Vec<_>>()
         .join(",")
+}
+
+/// Adds what tells of a role's data. Later entries win, so `PATH` is taken out first.
+pub(crate) fn add(list: &mut Vec<CString>, staged: &StagedRole, program: Option<&Path>) {
+    for (name, value) in &staged.variables {
+        push(list, name, value);
+    }
+    if let Some(program) = program {
+        push(list, "PINNACE", &program.to_string_lossy());
+    }
+    if staged.programs.is_empty() {
+        return;
+    }
+    let is_path = |entry: &CString| entry.as_bytes().starts_with(b"PATH=");
+    let own = list.iter().rev().find(|entry| is_path(entry)).map(|entry| {
+        let bytes = entry.as_bytes().get(b"PATH=".len()..).unwrap_or_default();
+        String::from_utf8_lossy(bytes).into_owned()
+    });
+    list.retain(|entry| !is_path(entry));
+    let mut folders: Vec<String> = staged
+        .programs
+        .iter()
+        .map(|folder| folder.to_string_lossy().into_owned())
+        .collect();
+    folders.extend(own);
+    push(list, "PATH", &folders.join(":"));
 }
 
 /// A value with a zero byte cannot be an environment variable; it is left out.

@@ -55,7 +55,11 @@ impl Plain {
             }
             Happening::Phase { task, phase } if self.talkative => match phase {
                 PhaseName::Queued | PhaseName::Sandbox | PhaseName::Kept => {}
-                PhaseName::Before { .. } | PhaseName::Command | PhaseName::After { .. } => {
+                PhaseName::Staging
+                | PhaseName::Before { .. }
+                | PhaseName::Command
+                | PhaseName::After { .. }
+                | PhaseName::Collecting => {
                     self.tell(&format!("{task}: {phase}"));
                 }
             },

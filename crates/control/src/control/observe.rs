@@ -148,6 +148,7 @@ impl<E: Engine> Control<E> {
             Happening::Supervising { .. }
             | Happening::Phase { .. }
             | Happening::Note { .. }
+            | Happening::Transfer { .. }
             | Happening::Kept { .. }
             | Happening::Ended => return None,
         };

@@ -74,6 +74,7 @@ impl Fake {
             killed: false,
             failed_in: None,
             start_failure: None,
+            collect_failure: None,
             phases: Vec::new(),
             level: Level::Plain,
             not_enforced: Vec::new(),

@@ -93,6 +93,10 @@ pub enum EngineReason {
     ImageMissing,
     /// The peers' SSH servers did not answer in time.
     SshBarrierTimeout,
+    /// The code, an input or the Python packages of the task could not be made ready; the message says why.
+    DataNotReady,
+    /// The outputs of the task are not where they belong; the message says why, and where they are.
+    OutputsNotCollected,
 }
 
 /// Everything that was observed of one ending.

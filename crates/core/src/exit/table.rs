@@ -1,5 +1,5 @@
 //! The exit table: OpenPAI's codes, phrases and behaviours in OpenPAI's order, with patterns and words
-//! of our own. Rows that a more general one would hide stand before it: −1205 before −1204, −1300
+//! of our own; and −1400 and −1401, which OpenPAI does not have because it moves no data. Rows that a more general one would hide stand before it: −1205 before −1204, −1300
 //! before −1200. The fallbacks (255, 256, −8000, −300) have no patterns.
 
 use serde::{Deserialize, Serialize};
@@ -166,7 +166,7 @@ const SEE_THE_LOG: &str = "look at the end of the task's log for the cause";
 
 /// All rows, in the order in which they are tried.
 #[rustfmt::skip]
-pub static ROWS: [Row; 62] = [
+pub static ROWS: [Row; 64] = [
     row(0, "Succeeded", (Success, UserSuccess, Completing, Causer::Nobody),
         "it succeeded", "",
         &[&[Clean]]),
@@ -251,6 +251,12 @@ pub static ROWS: [Row; 62] = [
     row(-1204, "ContainerDockerStartUnknownError", UNKNOWN_LAUNCHING,
         "the task could not be started", "see the engine's message",
         &[&[Engine(E::StartFailed)]]),
+    row(-1400, "DataNotReady", (Behaviour::Unknown, UserFailure, Launching, Causer::User),
+        "the data of the task could not be made ready", "see the message: what is missing must be there before the job starts",
+        &[&[Engine(E::DataNotReady)]]),
+    row(-1401, "OutputsNotCollected", (Behaviour::Unknown, UserFailure, Completing, Causer::User),
+        "the command succeeded, and its outputs are not where they belong", "see the message: it says where they are kept",
+        &[&[Engine(E::OutputsNotCollected)]]),
     row(128, "ContainerMayFailDueToGpuDeviceEccError", UNKNOWN_RUNNING,
         "the task failed on a GPU whose memory has errors that cannot be corrected", "run it on another machine, and tell the administrators of this one",
         &[&[BrokenGpuMemory]]),

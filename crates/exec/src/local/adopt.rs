@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::supervisor::remove_folder;
 use super::{Cursor, Identity, Layout, observe};
-use crate::contract::{Attempt, ExitReport, Happening, TaskId};
+use crate::contract::{Attempt, Collected, ExitReport, Happening, TaskId};
+use crate::data::{Teller, collect};
 use crate::sandbox::cgroup::{AttemptGroup, Hierarchy};
 use crate::sys;
 
@@ -32,7 +33,8 @@ pub enum Adoption {
 }
 
 /// Finds out what became of an attempt. Death is proven, not assumed: the lock that the supervisor and the
-/// first process of every task hold is free. What a dead supervisor left behind is cleaned up.
+/// first process of every task hold is free. What a dead supervisor left behind is cleaned up, and outputs that it did not
+/// come to collect are collected.
 pub fn adopt(folder: &Path) -> io::Result<Adoption> {
     let layout = Layout::new(folder);
     if is_locked(&layout)? {
@@ -62,6 +64,9 @@ pub fn adopt(folder: &Path) -> io::Result<Adoption> {
         })
         .collect();
     let attempt: Attempt = serde_json::from_slice(&fs::read(layout.attempt())?)?;
+    for role in collect::outstanding(&attempt, &layout) {
+        collect::collect(&attempt, &layout, &role, false, &Teller::silent());
+    }
     let lost = attempt
         .tasks
         .into_iter()
@@ -69,6 +74,11 @@ pub fn adopt(folder: &Path) -> io::Result<Adoption> {
         .filter(|id| !reports.iter().any(|report| report.task == *id))
         .collect();
     Ok(Adoption::Over { reports, lost })
+}
+
+/// What became of the outputs of an attempt, as far as they are collected.
+pub fn collected(folder: &Path) -> Vec<Collected> {
+    collect::read(&Layout::new(folder))
 }
 
 /// Removes what an attempt that is over may have left: control groups, copy-on-write layers, sockets, keys. The

@@ -59,6 +59,16 @@ impl Layout {
         self.folder.join("shared")
     }
 
+    /// Code, inputs and outputs.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// What became of the outputs.
+    pub(crate) fn collected(&self) -> PathBuf {
+        self.folder.join("outputs.json")
+    }
+
     /// The folders of all tasks.
     pub fn tasks(&self) -> PathBuf {
         self.folder.join("tasks")

@@ -11,6 +11,7 @@
 //! | `control.sock` | where the supervisor takes requests |
 //! | `shared/` | what all tasks see, read-only: `peers.json`, keys |
 //! | `tasks/ROLE-INDEX/` | a task's logs, its `work`, and while it runs its `changes` |
+//! | `data/`, `outputs.json` | snapshots of code, what was fetched; what became of the outputs |
 //! | `root/`, `memory/`, `tmp/` | where tasks mount their root and keep changes in memory; temporary files |
 //!
 //! A report is part of the event that tells of a task's end. One line is one `write`, and a line
@@ -31,7 +32,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use adopt::{Adoption, adopt, clean};
+pub use adopt::{Adoption, adopt, clean, collected};
 pub use client::{Handle, LaunchError, Launcher, News, Watch, launch, stop};
 pub use foreground::{Wish, carry_out};
 pub use identity::Identity;

@@ -158,7 +158,8 @@ pub(crate) struct Init<'a> {
     pub(crate) shell_path: &'a str,
     /// `NAME=value` of every variable.
     pub(crate) environment: [&'a [CString]; 2],
-    pub(crate) work: &'a Path,
+    /// Where the shells start.
+    pub(crate) start_in: &'a Path,
     pub(crate) group: &'a TaskGroup,
     /// Bytes of data segment per process, where no group bounds memory.
     pub(crate) data_limit: Option<u64>,
@@ -275,8 +276,8 @@ impl Init<'_> {
                 .map_err(text)?;
             joined.map_err(|error| format!("cannot join the control group: {error}"))?;
             self.limit().map_err(text)?;
-            chdir(self.work)
-                .map_err(|error| format!("cannot enter {}: {error}", self.work.display()))?;
+            chdir(self.start_in)
+                .map_err(|error| format!("cannot enter {}: {error}", self.start_in.display()))?;
             sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None).map_err(text)?;
             let path = CString::new(self.shell_path).map_err(|error| error.to_string())?;
             let script = CString::new(format!("/proc/self/fd/{}", script::SCRIPT_FD))

@@ -12,12 +12,15 @@
 //! Single digits, because `sh` knows no others.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use pinnace_core::plan::{Action, Event, OnFailure, Role, Step};
-use pinnace_core::text::Text;
+use pinnace_core::text::{Piece, Text};
 
 use super::plugin;
 use crate::contract::{Secrets, ShellKind};
+use crate::data::RealPlaces;
+use crate::sandbox::WrittenFile;
 
 /// Takes the exported variables.
 pub(crate) const EXPORTS_FD: i32 = 4;
@@ -39,11 +42,46 @@ pub(crate) struct Making<'a> {
     pub(crate) secrets: &'a Secrets,
     pub(crate) shell: ShellKind,
     pub(crate) nounset: bool,
+    /// Where the paths that texts name really lie.
+    pub(crate) places: &'a RealPlaces,
 }
 
 impl Making<'_> {
     fn text(&self, text: &Text) -> String {
-        text.render(|name| self.secrets.get(name).to_owned())
+        self.render(text, |place| place)
+    }
+
+    /// As part of a script, where the real place of a path must stay one word.
+    fn shell_text(&self, text: &Text) -> String {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
+        self.render(text, |place| match place.bytes().all(plain) {
+            true => place,
+            false => quoted(&place),
+        })
+    }
+
+    fn render(&self, text: &Text, show: impl Fn(String) -> String) -> String {
+        let mut out = String::new();
+        for piece in text.pieces() {
+            match piece {
+                Piece::Literal(literal) => out.push_str(literal),
+                Piece::Secret { secret } => out.push_str(self.secrets.get(secret)),
+                Piece::Path { path } => out.push_str(&show(self.places.of(path))),
+            }
+        }
+        out
+    }
+
+    /// The files of the role.
+    pub(crate) fn files(&self) -> Vec<WrittenFile> {
+        let files = self.role.files.iter();
+        files
+            .map(|(path, text)| WrittenFile {
+                to: PathBuf::from(path),
+                content: self.text(text),
+                secret: text.secrets().next().is_some(),
+            })
+            .collect()
     }
 
     fn options(&self) -> &'static str {
@@ -64,7 +102,7 @@ impl Making<'_> {
             out.push_str(":\n");
         }
         for line in lines {
-            out.push_str(self.text(line).trim_end_matches('\n'));
+            out.push_str(self.shell_text(line).trim_end_matches('\n'));
             out.push('\n');
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::sched::CloneFlags;
 
 use crate::contract::Level;
-pub(crate) use view::{Bind, Machine, View};
+pub(crate) use view::{Access, Bind, Machine, View, WrittenFile};
 
 /// The folders of a task.
 #[derive(Clone, Debug)]

@@ -1,14 +1,17 @@
 //! What a task sees of the machine's files.
 
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt as _, symlink};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd::{Gid, Uid, chdir, pivot_root};
+use serde::{Deserialize, Serialize};
 
 use super::TaskFolder;
 use crate::contract::Level;
+use crate::data;
 use crate::sys;
 
 /// Without a wish of the job, `/dev/shm` has this size, as in Docker.
@@ -92,12 +95,40 @@ fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A folder that a task sees although it lies in a hidden one, or that is mounted elsewhere.
-#[derive(Clone, Debug)]
+/// A file or folder that a task sees although it lies in a hidden one, or elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Bind {
     pub(crate) from: PathBuf,
+    /// Absolute path in the task.
     pub(crate) to: PathBuf,
-    pub(crate) read_only: bool,
+    pub(crate) access: Access,
+}
+
+/// How a task may use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Access {
+    /// Only to read.
+    Read,
+    /// To read and write what is there.
+    Write,
+    /// As a copy of its own.
+    Copy,
+}
+
+/// A file that is written for a task.
+#[derive(Clone)]
+pub(crate) struct WrittenFile {
+    /// Absolute path in the task.
+    pub(crate) to: PathBuf,
+    pub(crate) content: String,
+    /// Whether the content holds a secret, which must not come to a disk.
+    pub(crate) secret: bool,
+}
+
+impl std::fmt::Debug for WrittenFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.to.fmt(f)
+    }
 }
 
 /// What one task sees.
@@ -112,6 +143,7 @@ pub(crate) struct View<'a> {
     pub(crate) memory: Option<&'a Path>,
     pub(crate) hidden: &'a [PathBuf],
     pub(crate) binds: Vec<Bind>,
+    pub(crate) files: Vec<WrittenFile>,
     pub(crate) shm_mb: u64,
     /// Whether the task speaks of `/usr/local/pai`.
     pub(crate) pai_folder: bool,
@@ -123,7 +155,7 @@ impl View<'_> {
     /// Moves this process, the first of new namespaces, into the view.
     pub(crate) fn enter(&self) -> Outcome {
         if self.level == Level::Plain {
-            return Ok(());
+            return self.lay_out();
         }
         let root = self.root;
         if !self.machine.as_root {
@@ -164,10 +196,17 @@ impl View<'_> {
                 )?;
             }
         }
-        for bind in &self.binds {
-            let target = below(root, &resolved(&bind.to));
-            make_folder(&target)?;
-            bind_folder(&bind.from, &target, bind.read_only)?;
+        for (number, bind) in self.binds.iter().enumerate() {
+            self.show(root, bind, number)?;
+        }
+        for (number, file) in self.files.iter().enumerate() {
+            let from = match file.secret {
+                true => below(root, Path::new("/dev/shm")).join(format!(".pinnace-{number}")),
+                false => data::written(self.folder.changes(), number),
+            };
+            write_file(&from, file)?;
+            let (to, access) = (file.to.clone(), Access::Write);
+            self.show(root, &Bind { from, to, access }, number)?;
         }
         if self.pai_folder && self.level == Level::Overlay {
             make_folder(&below(root, Path::new(PAI_FOLDER)))?;
@@ -176,6 +215,57 @@ impl View<'_> {
         say(pivot_root(".", "."), "make it the root", root)?;
         say(umount2(".", MntFlags::MNT_DETACH), "leave", Path::new("/"))?;
         say(chdir("/"), "enter", Path::new("/"))
+    }
+
+    /// Without mounts: what the task has a copy of is copied to where [`data::RealPlaces`] says.
+    fn lay_out(&self) -> Outcome {
+        let own = self.folder.changes();
+        let copied = |bind: &Bind| bind.access == Access::Copy;
+        if self.binds.iter().any(copied) || !self.files.is_empty() {
+            make_folder(own)?;
+        }
+        for (number, bind) in self.binds.iter().enumerate() {
+            if copied(bind) {
+                copy_own(&bind.from, &data::copy_of(own, number))?;
+            }
+        }
+        for (number, file) in self.files.iter().enumerate() {
+            write_file(&data::written(own, number), file)?;
+        }
+        Ok(())
+    }
+
+    /// Shows a file or folder to the task.
+    fn show(&self, root: &Path, bind: &Bind, number: usize) -> Outcome {
+        let changes = self.folder.changes();
+        let is_folder = bind.from.is_dir();
+        let target = within(root, &bind.to)?;
+        if let Err(error) = make_place(&target, is_folder) {
+            let is_closed = matches!(
+                error.kind(),
+                std::io::ErrorKind::ReadOnlyFilesystem | std::io::ErrorKind::PermissionDenied
+            );
+            if !is_closed {
+                return say(Err::<(), _>(error), "make", &bind.to);
+            }
+            open_up(root, &target, changes)?;
+            say(make_place(&target, is_folder), "make", &bind.to)?;
+        }
+        match bind.access {
+            Access::Read => bind_folder(&bind.from, &target, true),
+            Access::Write => bind_folder(&bind.from, &target, false),
+            Access::Copy => {
+                let by_user = !self.machine.as_root;
+                let name = format!("copy{number}");
+                let can_overlay = is_folder && self.level == Level::Overlay;
+                if can_overlay && overlay(&bind.from, changes, &name, &target, by_user).is_ok() {
+                    return Ok(());
+                }
+                let own = data::copy_of(changes, number);
+                copy_own(&bind.from, &own)?;
+                bind_folder(&own, &target, false)
+            }
+        }
     }
 
     /// In a new user namespace: this user becomes root there, and no other user exists.
@@ -267,7 +357,8 @@ impl View<'_> {
     /// overlay. So the folders at which something is mounted are there before the overlay is.
     fn prepare_mount_points(&self, lower: &Path, upper: &Path) -> Outcome {
         let pai = self.pai_folder.then(|| PathBuf::from(PAI_FOLDER));
-        let binds = self.binds.iter().map(|bind| resolved(&bind.to));
+        let folders = self.binds.iter().filter(|bind| bind.from.is_dir());
+        let binds = folders.map(|bind| resolved(&bind.to));
         for path in binds.chain(pai) {
             let Ok(inner) = path.strip_prefix(lower) else {
                 continue;
@@ -411,6 +502,117 @@ fn bind_folder(from: &Path, to: &Path, read_only: bool) -> Outcome {
     Ok(())
 }
 
+fn copy_own(from: &Path, to: &Path) -> Outcome {
+    data::copy_any(from, to).map_err(|error| format!("cannot make a copy for the task: {error}"))
+}
+
+fn write_file(path: &Path, file: &WrittenFile) -> Outcome {
+    let mode = if file.secret { 0o600 } else { 0o644 };
+    let written = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(mode)
+        .open(path)
+        .and_then(|mut to| to.write_all(file.content.as_bytes()));
+    say(written, "write", &file.to)
+}
+
+/// Makes something to mount over.
+fn make_place(path: &Path, is_folder: bool) -> std::io::Result<()> {
+    if is_folder {
+        return fs::create_dir_all(path);
+    }
+    if path.exists() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::File::create(path).map(drop)
+}
+
+/// Where a path of the task lies below its root. A link in it leads to what the task would find, and not to the machine.
+fn within(root: &Path, path: &Path) -> Outcome<PathBuf> {
+    const MOST_LINKS: usize = 40;
+    let mut links = 0;
+    let mut rest: Vec<std::ffi::OsString> = parts_reversed(path);
+    let mut inside = PathBuf::from("/");
+    while let Some(part) = rest.pop() {
+        let next = inside.join(&part);
+        match fs::read_link(below(root, &next)) {
+            Ok(leads_to) => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(format!("too many links in {}", path.display()));
+                }
+                if leads_to.is_absolute() {
+                    inside = PathBuf::from("/");
+                }
+                rest.extend(parts_reversed(&leads_to));
+            }
+            Err(_) if part == ".." => {
+                inside.pop();
+            }
+            Err(_) => inside = next,
+        }
+    }
+    Ok(below(root, &inside))
+}
+
+fn parts_reversed(path: &Path) -> Vec<std::ffi::OsString> {
+    use std::path::Component;
+    path.components()
+        .rev()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some("..".into()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Makes room for a path in a folder in which nothing can be made: an empty one in its place shows all that is in it.
+fn open_up(root: &Path, target: &Path, changes: &Path) -> Outcome {
+    let folder = target
+        .ancestors()
+        .skip(1)
+        .find(|folder| folder.is_dir())
+        .unwrap_or(root);
+    let mut number = 0;
+    let held = loop {
+        let held = changes.join(format!("opened{number}"));
+        if !held.exists() {
+            break held;
+        }
+        number += 1;
+    };
+    make_folder(&held)?;
+    let with_all_below = MsFlags::MS_BIND | MsFlags::MS_REC;
+    attach(Some(folder), &held, None, with_all_below, None)?;
+    attach(
+        Some("tmpfs"),
+        folder,
+        Some("tmpfs"),
+        MsFlags::empty(),
+        Some("mode=755"),
+    )?;
+    for entry in say_all(fs::read_dir(&held), "list", folder)?.flatten() {
+        let (source, shown) = (entry.path(), folder.join(entry.file_name()));
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if kind.is_symlink() {
+            if let Ok(leads_to) = fs::read_link(&source) {
+                let _ = symlink(leads_to, &shown);
+            }
+        } else if make_place(&shown, kind.is_dir()).is_ok() {
+            attach(Some(&source), &shown, None, with_all_below, None)?;
+        }
+    }
+    say(umount2(&held, MntFlags::MNT_DETACH), "let go of", folder)
+}
+
 fn attach<S: AsRef<Path> + ?Sized, T: AsRef<Path>>(
     source: Option<&S>,
     target: T,
@@ -437,6 +639,10 @@ fn say<T, E: std::fmt::Display>(result: Result<T, E>, verb: &str, path: &Path) -
     result
         .map(drop)
         .map_err(|error| format!("cannot {verb} {}: {error}", path.display()))
+}
+
+fn say_all<T, E: std::fmt::Display>(result: Result<T, E>, verb: &str, path: &Path) -> Outcome<T> {
+    result.map_err(|error| format!("cannot {verb} {}: {error}", path.display()))
 }
 
 fn exists_already(error: std::io::Error) -> std::io::Result<()> {
@@ -492,6 +698,22 @@ mod tests {
         let real = folder.path().canonicalize().unwrap();
         symlink(&real, real.join("link")).unwrap();
         assert_eq!(resolved(&real.join("link/a/b")), real.join("a/b"));
+    }
+
+    #[test]
+    fn links_stay_within_the_root() {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path();
+        fs::create_dir(root.join("run")).unwrap();
+        fs::create_dir(root.join("var")).unwrap();
+        symlink("/run", root.join("var/run")).unwrap();
+        symlink("../../../run", root.join("var/up")).unwrap();
+        symlink("ring", root.join("ring")).unwrap();
+        let within = |path: &str| within(root, Path::new(path));
+        assert_eq!(within("/var/run/x"), Ok(root.join("run/x")));
+        assert_eq!(within("/var/up/x"), Ok(root.join("run/x")));
+        assert_eq!(within("/new/../deep/x"), Ok(root.join("deep/x")));
+        assert!(within("/ring/x").is_err());
     }
 
     #[test]

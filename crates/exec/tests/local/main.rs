@@ -12,6 +12,7 @@
 
 mod support;
 
+mod data;
 mod environment;
 mod life;
 mod sandbox;

@@ -100,7 +100,7 @@ impl Supervisor {
         }
     }
 
-    fn enter_phase(&mut self, index: usize, phase: PhaseName) {
+    pub(super) fn enter_phase(&mut self, index: usize, phase: PhaseName) {
         let Some(task) = self.tasks.get_mut(index) else {
             return;
         };
@@ -195,6 +195,15 @@ impl Supervisor {
                 &mut self.buffer,
             );
             ending = Ending::Code(1);
+        }
+        if let Ending::Code(code) = ending
+            && code != 0
+            && task.reached_command
+            && role.success.holds(code)
+        {
+            let said = format!("[INFO] the command ended with {code}, which is a success");
+            task.output.say(&[&said], &mut self.buffer);
+            ending = Ending::Code(0);
         }
         let succeeded = ending == Ending::Code(0) && task.reason.is_none();
         if ending == Ending::Code(0) {
@@ -297,7 +306,7 @@ impl Supervisor {
         };
         let first_time = task.reason.is_none();
         match task.state {
-            State::Ended | State::Finishing => return,
+            State::Ended | State::Finishing | State::Collecting => return,
             State::Kept => return self.finish(index),
             _ => {}
         }

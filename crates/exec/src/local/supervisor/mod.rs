@@ -1,5 +1,6 @@
 //! The process that looks after the tasks of one attempt. It has one thread and waits in one place.
 
+mod helper;
 mod life;
 mod output;
 mod report;
@@ -26,6 +27,7 @@ use nix::sys::signalfd::SignalFd;
 use nix::unistd::Pid;
 
 use crate::contract::{Attempt, Happening, Level, Secrets};
+use crate::data::stage::Staged;
 use crate::environment::Shared;
 use crate::log::Stencil;
 use crate::sandbox::Machine;
@@ -84,6 +86,7 @@ enum Token {
     Channel(u32),
     Marks(u32),
     Output(u32, Source),
+    Helper(u32),
 }
 
 impl Token {
@@ -97,6 +100,7 @@ impl Token {
             Token::Output(task, Source::Stdout) => (5, task),
             Token::Output(task, Source::Stderr) => (6, task),
             Token::Output(task, Source::Runtime) => (7, task),
+            Token::Helper(helper) => (8, helper),
         };
         kind << 32 | u64::from(value)
     }
@@ -111,7 +115,8 @@ impl Token {
             4 => Token::Marks(value),
             5 => Token::Output(value, Source::Stdout),
             6 => Token::Output(value, Source::Stderr),
-            _ => Token::Output(value, Source::Runtime),
+            7 => Token::Output(value, Source::Runtime),
+            _ => Token::Helper(value),
         }
     }
 }
@@ -162,6 +167,12 @@ pub(crate) struct Supervisor {
     timers: BinaryHeap<Reverse<(Instant, usize, u32, Timer)>>,
     running: usize,
     buffer: Vec<u8>,
+    /// Processes that move data.
+    helpers: HashMap<u32, helper::Helper>,
+    next_helper: u32,
+    /// What tasks find, once `is_staged`.
+    staged: Staged,
+    is_staged: bool,
 }
 
 impl Supervisor {
@@ -170,8 +181,10 @@ impl Supervisor {
             pid: i32::try_from(std::process::id()).unwrap_or_default(),
         });
         let mut events = vec![EpollEvent::empty(); 256];
+        self.begin_staging();
         while self.running > 0 {
-            for _ in 0..STARTS_PER_TURN {
+            let starts = if self.is_staged { STARTS_PER_TURN } else { 0 };
+            for _ in 0..starts {
                 let Some(index) = self.queue.pop_front() else {
                     break;
                 };
@@ -196,6 +209,7 @@ impl Supervisor {
     }
 
     fn end(&mut self) {
+        self.helpers.clear();
         let _ = std::fs::remove_file(self.layout.socket());
         let _ = std::fs::remove_dir(self.layout.memory());
         let _ = std::fs::remove_dir(&self.root);
@@ -218,7 +232,7 @@ impl Supervisor {
     }
 
     fn timeout(&self) -> EpollTimeout {
-        if !self.queue.is_empty() {
+        if self.is_staged && !self.queue.is_empty() {
             return EpollTimeout::ZERO;
         }
         let Some(Reverse((when, ..))) = self.timers.peek() else {
@@ -244,6 +258,7 @@ impl Supervisor {
             }
             Token::Channel(task) => self.on_channel(task as usize),
             Token::Marks(task) => self.on_marks(task as usize),
+            Token::Helper(helper) => self.on_helper(helper),
             Token::Output(task, source) => {
                 if let Some(task) = self.tasks.get_mut(task as usize) {
                     task.output.pump(source, &mut self.buffer, 4);
@@ -318,6 +333,7 @@ mod tests {
             Token::Output(7, Source::Stdout),
             Token::Output(7, Source::Stderr),
             Token::Output(7, Source::Runtime),
+            Token::Helper(1),
         ] {
             assert_eq!(Token::parse(token.number()), token);
         }

@@ -22,6 +22,12 @@ impl Supervisor {
             return;
         }
         task.output.drain(&mut self.buffer);
+        if self.collects_first(index) {
+            return;
+        }
+        let Some(task) = self.tasks.get_mut(index) else {
+            return;
+        };
         task.turn_to(None, None);
         task.state = State::Ended;
         task.marks = None;
@@ -31,7 +37,7 @@ impl Supervisor {
         let out_of_memory = task.group.out_of_memory();
         let peak_memory = task.group.peak_memory();
         task.group.remove();
-        if !self.in_memory && task.level > Level::Plain {
+        if !self.in_memory || task.level == Level::Plain {
             remove_folder(task.folder.changes());
         }
         let mut not_enforced = self.not_enforced.clone();
@@ -56,8 +62,12 @@ impl Supervisor {
             signal = None;
             failed_in = Some(phase);
         }
-        if task.start_failure.is_some() {
+        if task.start_failure.is_some() && failed_in.is_none() {
             failed_in = Some(PhaseName::Sandbox);
+        }
+        if exit_code == 0 && task.collect_failure.is_some() {
+            exit_code = 1;
+            failed_in = Some(PhaseName::Collecting);
         }
         self.journal.add(Happening::Exited {
             report: Box::new(ExitReport {
@@ -72,6 +82,10 @@ impl Supervisor {
                 failed_in,
                 start_failure: task
                     .start_failure
+                    .take()
+                    .map(|text| self.stencil.clean(&text)),
+                collect_failure: task
+                    .collect_failure
                     .take()
                     .map(|text| self.stencil.clean(&text)),
                 phases: std::mem::take(&mut task.phases),
@@ -125,6 +139,9 @@ fn unlimited(
         list.push("the task can see and change the files of this machine".to_owned());
         if role.resources.shm_mb > 0 {
             list.push("`/dev/shm` is that of the machine".to_owned());
+        }
+        if !role.inputs.is_empty() {
+            list.push("the task can change its inputs".to_owned());
         }
     }
     list

@@ -20,6 +20,7 @@ use super::sockets::Clients;
 use super::task::Task;
 use super::{ANOTHER_SUPERVISOR, BUFFER, Supervisor, Token, new_poll};
 use crate::contract::{Attempt, Changes, FORMAT, Level, MOST_TASKS_ON_DISK, Peer, Secrets};
+use crate::data::stage::Staged;
 use crate::environment::Shared;
 use crate::local::journal::Journal;
 use crate::local::{Identity, Layout, write_atomically};
@@ -110,6 +111,10 @@ impl Supervisor {
             by_pid: HashMap::new(),
             timers: BinaryHeap::new(),
             buffer: vec![0; BUFFER],
+            helpers: HashMap::new(),
+            next_helper: 0,
+            staged: Staged::default(),
+            is_staged: false,
         };
         supervisor.watch(supervisor.signals.as_fd(), Token::Signals);
         supervisor.watch(supervisor.clients.listener(), Token::Listener);
@@ -311,12 +316,17 @@ fn labels(role: &Role) -> impl Iterator<Item = (String, u32)> {
     )
 }
 
+/// The program's name among what all tasks see.
+pub(super) const PROGRAM: &str = "pinnace";
+
 /// Writes what all tasks see.
 fn share(layout: &Layout, attempt: &Attempt, environment: &Shared) -> Result<(), String> {
     let shared = layout.shared();
     let text = |error: std::io::Error| format!("cannot write into {}: {error}", shared.display());
     let peers = serde_json::to_vec(environment.peers()).map_err(|error| error.to_string())?;
     write_atomically(&shared.join("peers.json"), &peers).map_err(text)?;
+    // The program itself is shown here to tasks that may link outputs.
+    File::create(shared.join(PROGRAM)).map_err(text)?;
     let wants_ssh = |role: &Role| {
         role.before
             .iter()

@@ -13,15 +13,20 @@ use pinnace_core::plan::{Action, Role};
 use pinnace_core::text::{Piece, Text};
 
 use super::output::Source;
+use super::setup::PROGRAM;
 use super::task::{State, Task};
 use super::{Supervisor, Timer, Token};
 use crate::contract::{Happening, Level, PhaseName, Secrets};
-use crate::environment::Folders;
+use crate::data::link::PINNACE_LINKS;
+use crate::data::stage::StagedRole;
+use crate::data::{RealPlaces, hard_coded};
+use crate::environment::{self, Folders};
+use crate::local::Layout;
 use crate::local::layout::task_name;
 use crate::runner::init::{HookStreams, Init, Streams};
 use crate::runner::script::Making;
 use crate::sandbox::cgroup::{Limits, TaskGroup};
-use crate::sandbox::{self, Bind, View};
+use crate::sandbox::{self, Access, Bind, View};
 use crate::sys::{self, Side};
 
 impl Supervisor {
@@ -57,7 +62,7 @@ impl Supervisor {
         task.level = level;
         task.turn_to(Some(PhaseName::Sandbox), None);
         make_folders(task)?;
-        let binds = binds(
+        let mut binds = binds(
             role,
             &self.secrets,
             &self.attempt.settings.storages,
@@ -65,6 +70,18 @@ impl Supervisor {
             &task.folder.work(),
             &self.layout.shared(),
         )?;
+        let nothing = StagedRole::default();
+        let staged = self.staged.roles.get(&task.spec.id.role);
+        let staged = staged.unwrap_or(&nothing);
+        binds.extend(staged.shown.iter().cloned());
+        let program = program_for_links(staged, level, &self.layout, &mut binds);
+        let places = match level {
+            Level::Plain => {
+                let files = role.files.keys().map(String::as_str);
+                RealPlaces::new(&binds, &staged.instead, files, task.folder.changes())
+            }
+            _ => RealPlaces::default(),
+        };
         let limits = limits(role, self.capacity);
         task.group = match &self.group {
             Some(group) => group
@@ -104,7 +121,11 @@ impl Supervisor {
             .find(|peer| peer.role == task.spec.id.role && peer.index == task.spec.id.index)
             .map(|peer| peer.ports.clone())
             .unwrap_or_default();
-        let own = self.environment.of_task(
+        let start_in = match &role.workdir {
+            Some(path) => PathBuf::from(places.of(path)),
+            None => work.clone(),
+        };
+        let mut own = self.environment.of_task(
             &self.attempt,
             &task.spec,
             &ports,
@@ -116,6 +137,7 @@ impl Supervisor {
                 code: &code,
             },
         );
+        environment::add(&mut own, staged, program.as_deref());
         let waits_for_orders =
             !role.after.is_empty() || self.attempt.settings.keep_on_failure_minutes.is_some();
         // From here on the ports are the task's.
@@ -132,6 +154,13 @@ impl Supervisor {
             }
             side => side?,
         };
+        let making = Making {
+            role,
+            secrets: &self.secrets,
+            shell: self.shell.0,
+            nounset: self.attempt.settings.nounset,
+            places: &places,
+        };
         match side {
             Side::Child => Init {
                 view: View {
@@ -142,18 +171,14 @@ impl Supervisor {
                     memory: self.in_memory.then_some(&*memory),
                     hidden: &self.hidden,
                     binds,
+                    files: making.files(),
                     shm_mb: role.resources.shm_mb,
                     pai_folder: speaks_of_pai_folder(role),
                 },
-                making: Making {
-                    role,
-                    secrets: &self.secrets,
-                    shell: self.shell.0,
-                    nounset: self.attempt.settings.nounset,
-                },
+                making,
                 shell_path: self.shell.1,
                 environment: [self.environment.of_role(&task.spec.id.role), &own],
-                work: &work,
+                start_in: &start_in,
                 group: &task.group,
                 data_limit: data_limit(
                     limits,
@@ -191,11 +216,46 @@ impl Supervisor {
                     level,
                 });
                 self.watch_all(index);
+                self.warn_of_hard_coded_paths(index, &places);
                 if let Some(seconds) = self.attempt.settings.time_limit_seconds {
                     self.set_timer(index, Duration::from_secs(seconds), Timer::TimeLimit);
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// Without a sandbox, a path of the task is found only by those who ask where it really lies.
+    fn warn_of_hard_coded_paths(&mut self, index: usize, places: &RealPlaces) {
+        let Some(task) = self.tasks.get(index) else {
+            return;
+        };
+        let is_first = !self.tasks.iter().take(index).any(|earlier| {
+            earlier.spec.id.role == task.spec.id.role && earlier.state != State::Queued
+        });
+        let (Some(role), true, Level::Plain) = (
+            self.attempt.plan.roles.get(&task.spec.id.role),
+            is_first,
+            task.level,
+        ) else {
+            return;
+        };
+        let staged = self.staged.roles.get(&task.spec.id.role);
+        let code = role.code.as_ref().zip(staged).and_then(|(code, staged)| {
+            let is_code = |bind: &&Bind| bind.to == Path::new(&code.target);
+            Some(&*staged.shown.iter().find(is_code)?.from)
+        });
+        let targets: Vec<&Path> = places
+            .targets()
+            .filter(|target| !target.starts_with(self.layout.folder()))
+            .collect();
+        let found = hard_coded::find(role, code, targets.into_iter());
+        if !found.is_empty() {
+            let text = format!(
+                "there is no sandbox, so paths of the job do not exist as written; they are named by {}",
+                pinnace_core::words::listed(&found, "and")
+            );
+            self.note(index, &text);
         }
     }
 
@@ -236,7 +296,30 @@ impl Supervisor {
     }
 }
 
-fn pipe() -> Result<(OwnedFd, OwnedFd), String> {
+/// Where tasks find this program, if they may link outputs.
+fn program_for_links(
+    staged: &StagedRole,
+    level: Level,
+    layout: &Layout,
+    binds: &mut Vec<Bind>,
+) -> Option<PathBuf> {
+    if !staged.variables.contains_key(PINNACE_LINKS) {
+        return None;
+    }
+    let program = std::env::current_exe().ok().filter(|path| path.is_file())?;
+    if level == Level::Plain {
+        return Some(program);
+    }
+    let shown = layout.shared().join(PROGRAM);
+    binds.push(Bind {
+        from: program,
+        to: shown.clone(),
+        access: Access::Read,
+    });
+    Some(shown)
+}
+
+pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), String> {
     let (near, far) =
         pipe2(OFlag::O_CLOEXEC).map_err(|error| format!("cannot make a pipe: {error}"))?;
     // Only our end: a task that finds its output full shall wait, not fail.
@@ -269,12 +352,15 @@ fn binds(
     work: &Path,
     shared: &Path,
 ) -> Result<Vec<Bind>, String> {
-    let bind = |from: &Path, to: &Path, read_only| Bind {
+    let bind = |from: &Path, to: &Path, access| Bind {
         from: from.to_owned(),
         to: to.to_owned(),
-        read_only,
+        access,
     };
-    let mut binds = vec![bind(work, work, false), bind(shared, shared, true)];
+    let mut binds = vec![
+        bind(work, work, Access::Write),
+        bind(shared, shared, Access::Read),
+    ];
     for mount in &role.mounts {
         let plain = |text: &Text| text.render(|name| secrets.get(name).to_owned());
         let (name, target) = (plain(&mount.storage), plain(&mount.target));
@@ -303,7 +389,7 @@ fn binds(
                 from.display()
             ));
         }
-        binds.push(bind(from, Path::new(&target), false));
+        binds.push(bind(from, Path::new(&target), Access::Write));
     }
     Ok(binds)
 }

@@ -27,6 +27,8 @@ pub(super) enum State {
     Kept,
     /// The end of its first process.
     Finishing,
+    /// The outputs of its role to be collected.
+    Collecting,
     /// Nothing.
     Ended,
 }
@@ -60,6 +62,8 @@ pub(super) struct Task {
     pub(super) hook_failure: Option<(PhaseName, i32)>,
     pub(super) failed_in: Option<PhaseName>,
     pub(super) start_failure: Option<String>,
+    /// Why its role's outputs are not where they belong.
+    pub(super) collect_failure: Option<String>,
     pub(super) reason: Option<Reason>,
     pub(super) killed: bool,
     pub(super) cpu_micros: u64,
@@ -93,6 +97,7 @@ impl Task {
             hook_failure: None,
             failed_in: None,
             start_failure: None,
+            collect_failure: None,
             reason: None,
             killed: false,
             cpu_micros: 0,
