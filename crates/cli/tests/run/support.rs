@@ -61,11 +61,14 @@ impl Place {
     }
 
     fn of(folder: tempfile::TempDir) -> Self {
-        fs::create_dir(folder.path().join("bin")).unwrap();
-        Place {
+        let place = Place {
             folder,
             ordinary: false,
-        }
+        };
+        place.folder("bin");
+        fs::create_dir(place.temporary()).unwrap();
+        fs::set_permissions(place.temporary(), PermissionsExt::from_mode(0o1777)).unwrap();
+        place
     }
 
     /// One where an ordinary user does everything; `None`, and said, if there is no way.
@@ -111,6 +114,11 @@ impl Place {
         self.path().join("state")
     }
 
+    /// For the files of a user beside the state directory, such as the register of ports.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.path().join("temporary")
+    }
+
     /// Writes a file and gives its path.
     pub(crate) fn file(&self, name: &str, text: &str) -> String {
         let path = self.path().join(name);
@@ -139,6 +147,7 @@ impl Place {
         command
             .args(arguments)
             .env("PATH", path)
+            .env("TMPDIR", self.temporary())
             .env("PINNACE_STATE", self.state())
             .env("NO_COLOR", "1")
             .current_dir(self.path())
@@ -259,4 +268,84 @@ pub(crate) fn has_ssh_server(for_what: &str) -> bool {
         ));
     }
     there
+}
+
+/// Whether a process that was started has ended.
+pub(crate) fn has_ended(child: &mut Child) -> bool {
+    child.try_wait().unwrap().is_some()
+}
+
+/// All processes with a path of this folder in their arguments, variables or as their current folder, each with
+/// its arguments.
+pub(crate) fn processes_of(state: &Path) -> Vec<(i32, String)> {
+    let state = state.to_str().unwrap();
+    let own = std::process::id().to_string();
+    let found = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let read = |file: &str| {
+                let bytes = fs::read(entry.path().join(file)).unwrap_or_default();
+                String::from_utf8_lossy(&bytes).into_owned()
+            };
+            let pid = name.parse().ok().filter(|_| name != own)?;
+            let line = read("cmdline");
+            let folder = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            let is_ours = line.contains(state)
+                || read("environ").contains(state)
+                || folder.starts_with(state);
+            is_ours.then_some((pid, line))
+        });
+    found.collect()
+}
+
+/// A launch as it is on disk.
+pub(crate) struct LaunchLeft {
+    pub(crate) folder: PathBuf,
+    /// Where its control groups are while it runs.
+    pub(crate) groups: Vec<PathBuf>,
+}
+
+/// All launches of all jobs.
+pub(crate) fn state_of_launches(state: &Path) -> Vec<LaunchLeft> {
+    let below = |path: &Path| {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let mut groups = Vec::new();
+    let mut open = vec![PathBuf::from("/sys/fs/cgroup")];
+    while let Some(folder) = open.pop() {
+        for path in below(&folder).into_iter().filter(|path| path.is_dir()) {
+            if path
+                .file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("pinnace-"))
+            {
+                groups.push(path);
+            } else {
+                open.push(path);
+            }
+        }
+    }
+    let jobs = below(&state.join("jobs"));
+    let launches = jobs.iter().flat_map(|job| below(&job.join("launches")));
+    launches
+        .map(|folder| {
+            let name = group_name(&folder);
+            let is_its = |group: &&PathBuf| group.ends_with(&name);
+            LaunchLeft {
+                groups: groups.iter().filter(is_its).cloned().collect(),
+                folder,
+            }
+        })
+        .collect()
+}
+
+/// The name of a launch's control groups, which follows from its folder.
+fn group_name(folder: &Path) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in folder.as_os_str().as_encoded_bytes() {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("pinnace-{hash:016x}")
 }

@@ -7,6 +7,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -30,6 +31,9 @@ const PASSED_ON: [&str; 8] = [
     "TMPDIR",
     "RUST_BACKTRACE",
 ];
+
+/// A supervisor that is killed before it begins is started so often.
+const STARTS: u32 = 5;
 
 /// How to start a supervisor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,18 +127,33 @@ fn try_launch(
         .map_err(text)?;
     let json = serde_json::to_vec(attempt).map_err(|error| error.to_string())?;
     write_atomically(&layout.attempt(), &json).map_err(text)?;
+    for _ in 1..STARTS {
+        if let Some(handle) = start(launcher, &layout, secrets)? {
+            return Ok(handle);
+        }
+    }
+    start(launcher, &layout, secrets)?
+        .ok_or_else(|| format!("the supervisor was killed {STARTS} times before it began"))
+}
+
+/// Starts a supervisor; nothing if it was killed before it could begin.
+fn start(
+    launcher: &Launcher,
+    layout: &Layout,
+    secrets: &Secrets,
+) -> Result<Option<Handle>, String> {
     let complaints = OpenOptions::new()
         .append(true)
         .create(true)
         .mode(0o600)
         .open(layout.complaints())
-        .map_err(text)?;
+        .map_err(|error| format!("cannot write {}: {error}", layout.complaints().display()))?;
     let passed_on = PASSED_ON
         .iter()
         .filter_map(|name| Some((name, std::env::var_os(name)?)));
     let mut child = Command::new(&launcher.program)
         .args(&launcher.arguments)
-        .arg(folder)
+        .arg(layout.folder())
         .env_clear()
         .envs(passed_on)
         .current_dir("/")
@@ -152,11 +171,14 @@ fn try_launch(
         let _ = BufReader::new(pipe).read_line(&mut answer);
     }
     match answer.trim() {
-        "ready" => Ok(Handle { child: Some(child) }),
+        "ready" => Ok(Some(Handle { child: Some(child) })),
         answer => {
-            let _ = child.wait();
+            let status = child.wait();
             if answer == ANOTHER_SUPERVISOR || layout.events().exists() {
-                return Ok(Handle { child: None });
+                return Ok(Some(Handle { child: None }));
+            }
+            if status.is_ok_and(|status| status.signal().is_some()) {
+                return Ok(None);
             }
             let complaints = fs::read_to_string(layout.complaints()).unwrap_or_default();
             Err(format!(
