@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The width of a page when there is no terminal to ask.
 const WIDTH: usize = 100;
@@ -47,6 +48,27 @@ pub(crate) fn width() -> usize {
     asked.or_else(terminal).unwrap_or(WIDTH).clamp(60, 160)
 }
 
+/// Breaks lines that are longer than the page between words; what follows is indented, so that the first column
+/// stays for names. Words that are too long, such as paths, are left whole.
+pub(crate) fn fold(page: &str, width: usize, indent: usize) -> String {
+    let mut folded = String::with_capacity(page.len());
+    for line in page.split_inclusive('\n') {
+        let mut column = 0;
+        for word in line.split_inclusive(' ') {
+            let wide = word.trim_end().width();
+            if column > indent && column + wide > width {
+                folded.truncate(folded.trim_end_matches(' ').len());
+                folded.push('\n');
+                folded.push_str(&" ".repeat(indent));
+                column = indent;
+            }
+            folded.push_str(word);
+            column += word.trim_end_matches('\n').width();
+        }
+    }
+    folded
+}
+
 /// Writes results. A reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) {
     let mut stdout = std::io::stdout().lock();
@@ -59,4 +81,20 @@ pub(crate) fn print(text: &str) {
 pub(crate) fn talk(text: &str) {
     let mut stderr = std::io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_between_words_and_indented() {
+        let page =
+            "  cause   one two three\n  file    /a/very/long/path/that/stays\n  ok      done\n";
+        assert_eq!(
+            fold(page, 18, 10),
+            "  cause   one two\n          three\n  file    /a/very/long/path/that/stays\n  ok      done\n"
+        );
+        assert_eq!(fold(page, 100, 10), page);
+    }
 }

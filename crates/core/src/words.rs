@@ -1,8 +1,10 @@
 //! Policies in words: what a person would say of them.
 
+use std::fmt::Write as _;
+
 use indexmap::IndexMap;
 
-use crate::plan::{Event, Retry, Role};
+use crate::plan::{Completion, Event, Retry, Role};
 
 /// A sentence with more parts is not read by anyone.
 const MOST_LISTED: usize = 8;
@@ -53,6 +55,28 @@ pub fn fate(roles: &IndexMap<String, Role>) -> Vec<String> {
         sentences.push("tasks that still run then are stopped".to_owned());
     }
     sentences
+}
+
+/// How far a role is from what decides the fate of the job, such as `3/4 succeeded, the job succeeds at 4; 0 failed, it fails at 1`.
+pub fn progress(succeeded: u32, failed: u32, total: u32, completion: Completion) -> String {
+    let mut text = match completion.min_succeeded {
+        Some(enough) => format!("{succeeded}/{enough} succeeded, the job succeeds at {enough}"),
+        None => format!("{succeeded}/{total} succeeded"),
+    };
+    match completion.min_failed {
+        Some(most) => {
+            let job = match completion.min_succeeded {
+                Some(_) => "it",
+                None => "the job",
+            };
+            let _ = write!(text, "; {failed} failed, {job} fails at {most}");
+        }
+        None if failed > 0 => {
+            let _ = write!(text, "; {failed} failed");
+        }
+        None => {}
+    }
+    text
 }
 
 /// How often something is tried again.
@@ -229,7 +253,7 @@ fn any_of(clauses: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Completion, Resources, RolePlacement};
+    use crate::plan::{Resources, RolePlacement};
 
     fn role(instances: u32, min_failed: i64, min_succeeded: i64) -> Role {
         Role {
@@ -393,5 +417,25 @@ mod tests {
                 "up to 3 times"
             ]
         );
+    }
+
+    #[test]
+    fn progress_is_told_against_what_decides_the_job() {
+        let told = |min_succeeded, min_failed| {
+            let completion = Completion {
+                min_failed,
+                min_succeeded,
+            };
+            progress(3, 1, 4, completion)
+        };
+        assert_eq!(
+            told(Some(4), Some(2)),
+            "3/4 succeeded, the job succeeds at 4; 1 failed, it fails at 2"
+        );
+        assert_eq!(
+            told(None, Some(2)),
+            "3/4 succeeded; 1 failed, the job fails at 2"
+        );
+        assert_eq!(told(None, None), "3/4 succeeded; 1 failed");
     }
 }

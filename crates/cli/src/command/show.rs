@@ -80,15 +80,20 @@ fn page(view: &JobView) -> String {
         for role in &view.roles {
             let _ = writeln!(
                 page,
-                "  {:<14} {}: {} wait, {} run, {} succeeded, {} failed, {} stopped",
+                "  {:<14} {}: {} wait, {} run, {} stopped",
                 role.name,
                 words::count(role.total as usize, "task"),
                 role.waiting,
                 role.running + role.ending,
-                role.succeeded,
-                role.failed,
                 role.stopped
             );
+        }
+    }
+    if view.tasks.len() > 1 {
+        for role in &view.roles {
+            let progress =
+                words::progress(role.succeeded, role.failed, role.total, role.completion);
+            let _ = writeln!(page, "  {:<14} {progress}", role.name);
         }
     }
     let _ = writeln!(page, "  {:<14} {}", "files", view.folder.display());

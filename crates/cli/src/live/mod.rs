@@ -1,6 +1,7 @@
 //! What a person sees of a job while it runs, and when it has ended.
 
 pub(crate) mod follow;
+mod picture;
 pub(crate) mod plain;
 pub(crate) mod screen;
 pub(crate) mod verdict;

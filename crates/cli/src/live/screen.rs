@@ -1,20 +1,23 @@
-//! The live view on a terminal: a line per task, drawn again as things happen.
+//! The live view on a terminal, drawn again as things happen.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use pinnace_control::control::{self, News};
 use pinnace_control::folder::StateFolder;
 use pinnace_control::job::Job;
 use pinnace_control::view::{Facts, task_of};
-use pinnace_core::lifecycle::{RoleProgress, Shown};
+use pinnace_core::lifecycle::Shown;
 use pinnace_exec::local::Layout;
-use pinnace_exec::log::Stream;
+use pinnace_exec::log::{Stream, tail};
 use pinnace_exec::{Happening, TaskId};
-use unicode_width::UnicodeWidthChar as _;
+use unicode_width::UnicodeWidthStr as _;
 
-use super::follow::{Follower, printable};
+use super::follow::printable;
+use super::picture::{Picture, cut};
 use super::{Show, word};
 use crate::moment::span;
 use crate::terminal;
@@ -22,32 +25,26 @@ use crate::terminal;
 /// The view is drawn at most so often.
 const PACE: Duration = Duration::from_millis(80);
 
-/// Lines of the terminal that are left to what stood there before.
-const MARGIN: usize = 4;
+/// So much of the end of a log holds its last line, or as much of it as any terminal shows.
+const LAST_BYTES: u64 = 4 << 10;
 
+/// What the engine told of a task's latest attempt.
+#[derive(Debug)]
 struct Live {
     facts: Facts,
-    log: Follower,
-    last_line: String,
+    logs: PathBuf,
 }
 
 /// The live view.
+#[derive(Debug)]
 pub(crate) struct Screen {
     folder: StateFolder,
     tasks: HashMap<TaskId, Live>,
-    waits: Option<String>,
     says: Option<String>,
-    /// How many lines the last drawing has.
-    drawn: usize,
+    /// The columns of each line of the last drawing.
+    drawn: Vec<usize>,
     last: Option<Instant>,
-}
-
-impl std::fmt::Debug for Screen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Screen")
-            .field("drawn", &self.drawn)
-            .finish_non_exhaustive()
-    }
+    _silence: Silence,
 }
 
 impl Screen {
@@ -55,37 +52,38 @@ impl Screen {
         Self {
             folder,
             tasks: HashMap::new(),
-            waits: None,
             says: None,
-            drawn: 0,
+            drawn: Vec::new(),
             last: None,
+            _silence: Silence::begin(),
         }
     }
 
     fn draw(&mut self, job: &Job) {
-        let (width, height) = terminal_size::terminal_size()
-            .map_or((100, 30), |(width, height)| {
-                (usize::from(width.0), usize::from(height.0))
-            });
-        let lines = self.lines(job, height.saturating_sub(MARGIN).max(4));
-        let mut text = self.rewind();
+        let (width, height) = size();
+        let picture = self.picture(job);
+        let lines = picture.lines(height, |task, shown| self.task_line(job, task, shown));
+        let mut text = self.rewind(width);
         for line in &lines {
-            let _ = writeln!(text, "{}", cut(line, width.saturating_sub(1)));
+            let line = cut(line, width.saturating_sub(1));
+            self.drawn.push(line.width());
+            let _ = writeln!(text, "{line}");
         }
-        self.drawn = lines.len();
         self.last = Some(Instant::now());
         terminal::talk(&text);
     }
 
-    /// Goes back to where the last drawing began, and clears from there.
-    fn rewind(&mut self) -> String {
-        match std::mem::take(&mut self.drawn) {
-            0 => String::new(),
-            lines => format!("\u{1b}[{lines}A\u{1b}[J"),
+    /// Goes back to where the last drawing began, and clears from there. A terminal that has become narrower
+    /// since has broken its lines.
+    fn rewind(&mut self, width: usize) -> String {
+        let rows = |columns: usize| columns.div_ceil(width.max(1)).max(1);
+        match self.drawn.drain(..).map(rows).sum() {
+            0_usize => String::new(),
+            rows => format!("\r\u{1b}[{rows}A\u{1b}[J"),
         }
     }
 
-    fn lines(&self, job: &Job, room: usize) -> Vec<String> {
+    fn picture<'a>(&self, job: &'a Job) -> Picture<'a> {
         let state = &job.state;
         let mut head = format!(
             "{} {} {}",
@@ -96,33 +94,27 @@ impl Screen {
         if state.retries().total > 0 {
             let _ = write!(head, ", attempt {}", state.retries().total + 1);
         }
-        let mut lines = vec![head];
-        lines.extend(
-            self.waits
-                .iter()
-                .map(|why| format!("  waiting for a place: {why}")),
-        );
-        let count = state.tasks().count();
-        if count <= room {
-            lines.extend(state.tasks().map(|task| {
-                self.task_line(&job.engine_task(task.id), task.shown, task.retries.total)
-            }));
-        } else {
-            lines.extend(state.progress().map(|role| role_line(&role)));
-            let failed = state.tasks().filter(|task| task.shown == Shown::Failed);
-            let left = room.saturating_sub(lines.len());
-            lines.extend(failed.take(left).map(|task| {
-                self.task_line(&job.engine_task(task.id), task.shown, task.retries.total)
-            }));
+        let waits = job.waits.as_ref();
+        let waits = waits.map(|why| format!("  waiting for a place: {why}"));
+        Picture {
+            head,
+            notes: waits.into_iter().chain(self.says.clone()).collect(),
+            roles: state.progress().collect(),
+            tasks: state
+                .tasks()
+                .map(|task| (job.engine_task(task.id), task.shown))
+                .collect(),
         }
-        lines.extend(self.says.clone());
-        lines
     }
 
-    fn task_line(&self, task: &TaskId, state: Shown, attempt: u32) -> String {
+    fn task_line(&self, job: &Job, task: &TaskId, state: Shown) -> String {
         let mut line = format!("  {:<14} {:<9}", task.to_string(), word(state));
-        if attempt > 0 {
-            let _ = write!(line, " attempt {}", attempt + 1);
+        let retries = job
+            .task_of_engine(task)
+            .and_then(|id| job.state.task(id))
+            .map_or(0, |task| task.retries.total);
+        if retries > 0 {
+            let _ = write!(line, " attempt {}", retries + 1);
         }
         let Some(live) = self.tasks.get(task) else {
             return line;
@@ -141,8 +133,8 @@ impl Screen {
                 span(control::now().0.saturating_sub(since))
             );
         }
-        if !live.last_line.is_empty() {
-            let _ = write!(line, "  {}", live.last_line);
+        if let Some(last) = last_line(&live.logs) {
+            let _ = write!(line, "  {last}");
         }
         line
     }
@@ -153,93 +145,83 @@ impl Screen {
             let layout = Layout::new(self.folder.launch(&job.id, launch));
             let live = Live {
                 facts: Facts::default(),
-                log: Follower::new(&layout.logs(task), Stream::All),
-                last_line: String::new(),
+                logs: layout.logs(task),
             };
             self.tasks.insert(task.clone(), live);
         }
         if let Some(live) = self.tasks.get_mut(task) {
             live.facts.learn(event);
-            if let Happening::Kept { .. } = event.what {
-                self.says = Some(format!(
-                    "{task} failed and is kept: pinnace shell {} {task}",
-                    job.id
-                ));
-            }
-            if let Happening::Exited { .. } = event.what {
-                live.read(true);
-            }
         }
-    }
-}
-
-impl Live {
-    fn read(&mut self, last: bool) {
-        let line = &mut self.last_line;
-        self.log.lines(last, |text| {
-            if !text.trim().is_empty() {
-                *line = printable(text).replace('\t', " ");
-            }
-        });
+        if let Happening::Kept { .. } = event.what {
+            self.says = Some(format!(
+                "{task} failed and is kept: pinnace shell {} {task}",
+                job.id
+            ));
+        }
     }
 }
 
 impl Show for Screen {
     fn update(&mut self, job: &Job, news: &[News]) {
         for one in news {
-            match one {
-                News::Event { launch, event } => self.on_event(job, *launch, event),
-                News::Waits { why } => self.waits = Some(why.clone()),
-                News::Heard { .. } => self.waits.clone_from(&job.waits),
+            if let News::Event { launch, event } = one {
+                self.on_event(job, *launch, event);
             }
         }
-        if self.last.is_some_and(|last| last.elapsed() < PACE) {
-            return;
+        if self.last.is_none_or(|last| last.elapsed() >= PACE) {
+            self.draw(job);
         }
-        for live in self.tasks.values_mut() {
-            if live.facts.report.is_none() {
-                live.read(false);
-            }
-        }
-        self.draw(job);
     }
 
     fn end(&mut self, _: &Job) {
         // The page of the verdict takes its place.
-        terminal::talk(&self.rewind());
+        let (width, _) = size();
+        terminal::talk(&self.rewind(width));
     }
 
     fn say(&mut self, text: &str) {
         self.says = Some(text.to_owned());
+        self.last = None;
     }
 }
 
-fn role_line(role: &RoleProgress<'_>) -> String {
-    let mut line = format!("  {:<14} {} tasks:", role.role, role.total);
-    for (count, what) in [
-        (role.waiting, "waiting"),
-        (role.running, "running"),
-        (role.ending, "ending"),
-        (role.succeeded, "succeeded"),
-        (role.failed, "failed"),
-        (role.stopped, "stopped"),
-    ] {
-        if count > 0 {
-            let _ = write!(line, " {count} {what}");
-        }
-    }
-    line
+fn size() -> (usize, usize) {
+    terminal_size::terminal_size().map_or((100, 30), |(width, height)| {
+        (usize::from(width.0), usize::from(height.0))
+    })
 }
 
-/// At most so many columns.
-fn cut(line: &str, width: usize) -> String {
-    let mut left = width;
-    let fits = |char: &char| match char.width().unwrap_or(0) {
-        wide if wide > left => false,
-        wide => {
-            left -= wide;
-            true
+/// The last line of a log that says something, also while it is being written.
+fn last_line(logs: &Path) -> Option<String> {
+    let bytes = tail(logs, Stream::All, LAST_BYTES).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut lines = text.rsplit('\n').map(printable);
+    let line = lines.find(|line| !line.trim().is_empty())?;
+    Some(line.replace('\t', " "))
+}
+
+/// Keeps what is typed off the screen while a view is drawn on it.
+#[derive(Debug)]
+struct Silence {
+    before: Option<Termios>,
+}
+
+impl Silence {
+    fn begin() -> Self {
+        let stdin = std::io::stdin();
+        let before = tcgetattr(&stdin).ok();
+        if let Some(mut silent) = before.clone() {
+            silent.local_flags.remove(LocalFlags::ECHO);
+            let _ = tcsetattr(&stdin, SetArg::TCSANOW, &silent);
         }
-    };
-    line.chars().take_while(fits).collect()
+        Self { before }
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, before);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The end of a job: what came of it, why, what to do about it, and where the time went.
 
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 
 use pinnace_control::view::{JobView, TaskView};
 use pinnace_core::lifecycle::{Budget, Decision, Rule, Shown};
@@ -10,10 +11,14 @@ use pinnace_exec::{ExitReport, PhaseName};
 use super::follow::printable;
 use super::word;
 use crate::moment::span;
+use crate::terminal;
 
 /// How much of the deciding task's log is shown.
 const LAST_LINES: usize = 12;
 const LAST_BYTES: u64 = 16 << 10;
+
+/// The columns that the names of fields take.
+const NAMES: usize = 14;
 
 /// With more tasks than this, only those that failed are listed.
 const MOST_LISTED: usize = 24;
@@ -77,12 +82,16 @@ pub(crate) fn page(view: &JobView, bold: (&str, &str)) -> String {
     }
     tasks(&mut page, view);
     not_enforced(&mut page, view);
+    field(&mut page, "files", &view.folder.display().to_string());
+    // In a pipe every line stays one.
+    if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+        page = terminal::fold(&page, terminal::width(), NAMES);
+    }
     if view.summary.state == Shown::Failed
         && let Some(task) = view.deciding_task()
     {
         last_lines(&mut page, task);
     }
-    field(&mut page, "files", &view.folder.display().to_string());
     page
 }
 
@@ -113,7 +122,7 @@ pub(crate) fn time_spent(report: &ExitReport) -> String {
 }
 
 fn field(page: &mut String, name: &str, value: &str) {
-    let _ = writeln!(page, "  {name:<11} {}", printable(value));
+    let _ = writeln!(page, "  {name:<0$} {1}", NAMES - 3, printable(value));
 }
 
 fn tasks(page: &mut String, view: &JobView) {

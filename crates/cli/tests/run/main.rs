@@ -14,3 +14,4 @@ mod recipes;
 mod secrets;
 mod ssh;
 mod support;
+mod terminal;
