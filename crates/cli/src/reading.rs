@@ -128,12 +128,12 @@ impl From<DialectWord> for Dialect {
     }
 }
 
-/// What is wanted of the secrets that flags name.
+/// What is wanted of a file, and of the secrets that flags name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// That they are there.
+    /// To look at it; the secrets' names are enough.
     Names,
-    /// Their values.
+    /// To run it; the secrets' values are needed.
     Values,
 }
 
@@ -151,6 +151,7 @@ pub(crate) struct Reader {
     dialect: Option<Dialect>,
     limits: Limits,
     library: Disk,
+    run: bool,
 }
 
 /// A file that was read.
@@ -177,7 +178,7 @@ impl Reading {
 
 impl ReadArgs {
     /// What the flags ask for, or what is wrong with them, shown.
-    pub(crate) fn reader(self, color: Color, secrets: Wanted) -> Option<Reader> {
+    pub(crate) fn reader(self, color: Color, wanted: Wanted) -> Option<Reader> {
         let levels = levels(&self.allow, &self.deny, color)?;
         if let Some(folder) = self.marketplace.as_ref().filter(|folder| !folder.is_dir()) {
             complain(
@@ -190,7 +191,7 @@ impl ReadArgs {
         let sets = self.sets.into_iter().map(Setting::set);
         let secrets = self.secrets.iter().map(|word| {
             let word = SecretWord::parse(word)?;
-            let value = match secrets {
+            let value = match wanted {
                 Wanted::Names => None,
                 Wanted::Values => Some(word.value()?),
             };
@@ -224,6 +225,7 @@ impl ReadArgs {
                 ..Limits::default()
             },
             library: Disk::new(self.marketplace.map(marketplace::Folder::new)),
+            run: wanted == Wanted::Values,
         })
     }
 }
@@ -264,6 +266,7 @@ impl Reader {
                     dialect: self.dialect,
                     limits: self.limits,
                     plan,
+                    run: self.run,
                 };
                 let outcome = job::read(&sources, source, &request, &self.library);
                 (source.id(), outcome)

@@ -96,6 +96,8 @@ pub struct Request<'a> {
     pub limits: Limits,
     /// Whether the plan is wanted, or only the problems.
     pub plan: bool,
+    /// Whether the plan will be carried out here, so that nothing may be missing.
+    pub run: bool,
 }
 
 impl<'a> Request<'a> {
@@ -115,6 +117,7 @@ impl<'a> Request<'a> {
             dialect: None,
             limits: Limits::default(),
             plan: false,
+            run: false,
         }
     }
 }

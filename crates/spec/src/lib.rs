@@ -11,6 +11,7 @@
 //! | [`setting`] | `-p` and `--set`: changes of the document |
 //! | [`shape`] | tables of fields: one table checks a document, makes its JSON Schema, accounts for its keys |
 //! | [`template`] | `<% … %>` |
+//! | `trace` | where each value of a plan comes from |
 //! | [`library`] | what is asked of the outside |
 //! | [`job`] | the whole way, for callers |
 //! | [`component`] | Azure ML components |
@@ -27,4 +28,5 @@ pub mod setting;
 pub mod shape;
 pub mod source;
 pub mod template;
+mod trace;
 pub mod yaml;

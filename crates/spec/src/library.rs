@@ -96,6 +96,11 @@ pub trait Library {
     /// Looks an item up.
     fn find(&self, item: &ItemRef) -> Answer;
 
+    /// The folder of a module that is registered under an id.
+    fn module(&self, _id: &str) -> Option<String> {
+        None
+    }
+
     /// What lies at a path; links are followed.
     fn look(&self, _path: &str) -> Look {
         Look::Unknown

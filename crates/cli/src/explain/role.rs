@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use pinnace_core::environment::{self, Value, Variable};
-use pinnace_core::plan::{Action, Role};
+use pinnace_core::plan::{Action, Resources, Role};
 use pinnace_core::text::{Piece, Text};
 use pinnace_core::words;
 
@@ -65,6 +65,11 @@ impl View<'_> {
 
     fn needs(&mut self, role: &Role, path: &str) {
         let needs = &role.resources;
+        if *needs == Resources::default() {
+            let line = Line::plain("no amount of anything, so there is no limit");
+            self.value("needs", &line, &format!("{path}.resources.cpu"));
+            return;
+        }
         let mut rows = vec![
             ("cpu", words::count(needs.cpu as usize, "core")),
             ("memoryMB", format!("{} memory", mebibytes(needs.memory_mb))),

@@ -5,9 +5,11 @@
 //! against each other ([`check`]), values are bound and the plan is made ([`lower`]).
 
 pub mod check;
+mod code;
 pub mod command;
 pub mod fields;
 mod includes;
+pub mod lower;
 pub mod model;
 mod paths;
 pub mod read;
@@ -15,8 +17,9 @@ pub mod snapshot;
 mod trial;
 
 use crate::diagnostic::{Diagnostics, Severity};
-use crate::job::{Compat, Job, Request};
+use crate::job::{Compat, Dialect, Job, Request};
 use crate::library::Library;
+use crate::secrets::SecretValues;
 use crate::shape;
 use crate::source::{Sources, Span};
 use crate::yaml::Node;
@@ -71,8 +74,18 @@ pub fn read_job(
         }
         out.push(diagnostic);
     }
-    let _ = templates?;
-    None
+    let (component, templates) = (component?, templates?);
+    let building = (request.plan || request.strict) && !out.has_errors();
+    let lowered = lower::lower(
+        &component, &templates, sources, request, library, building, out,
+    )?;
+    Some(Job {
+        dialect: Dialect::Component,
+        plan: lowered.plan,
+        origins: lowered.origins,
+        fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
+        secrets: SecretValues::of_document(root),
+    })
 }
 
 /// What a problem about the whole mapping points at.

@@ -155,6 +155,13 @@ impl<'d> Component<'d> {
         self.outputs.iter().find(|output| output.name.text == name)
     }
 
+    /// Whether `inputs` or `outputs` has an entry of this name, even one that is itself wrong.
+    pub fn declares(&self, key: &str, name: &str) -> bool {
+        self.root
+            .get(key)
+            .is_some_and(|ports| ports.value.get(name).is_some())
+    }
+
     /// Whether the command is Python's own words, as the label `1-legacy` says.
     pub fn is_python_style(&self) -> bool {
         self.label == Some("1-legacy")

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha512};
 
-/// The id of these files, each with its path (`/` between the parts) and its bytes. Equal files in
-/// folders of other names have one id: the names of folders do not count.
-pub fn id<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> String {
+/// The id of these files and folders, each with its path (`/` between the parts) and, if it is a file,
+/// its bytes. Equal files in folders of other names have one id: the names of folders do not count.
+pub fn id<'a>(entries: impl IntoIterator<Item = (&'a str, Option<&'a [u8]>)>) -> String {
     let mut root = Folder::default();
-    for (path, bytes) in files {
+    for (path, bytes) in entries {
         root.add(path, bytes);
     }
     let mut hex = String::new();
@@ -38,11 +38,11 @@ enum Entry {
 }
 
 impl Folder {
-    fn add(&mut self, path: &str, bytes: &[u8]) {
+    fn add(&mut self, path: &str, bytes: Option<&[u8]>) {
         let mut folder = self;
         let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
         while let Some(part) = parts.next() {
-            if parts.peek().is_none() {
+            if let (None, Some(bytes)) = (parts.peek(), bytes) {
                 let mut hasher = Sha512::new();
                 hasher.update(bytes);
                 hasher.update(part.as_bytes());
@@ -74,3 +74,6 @@ impl Folder {
         hasher.finalize().into()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -124,7 +124,7 @@ fn inner(
     for problem in std::mem::take(&mut document.diagnostics).into_vec() {
         out.push(problem);
     }
-    let root = document.root.as_ref()?;
+    let root = document.root.as_ref().filter(|_| document.complete)?;
     check_shape(root, sources, out);
     let component = read::component(root)?;
     // A sweep in a sweep is refused by its caller; to look into it would never end in a circle.

@@ -136,10 +136,15 @@ codes! {
     OTHER_SCHEMA = "P1023" "other-schema" Warning: "`$schema` is that of another type of component";
     NO_CLUSTER = "P1024" "no-cluster" Warning: "the command of a Hemera component names no cluster";
     NO_VERSION = "P1025" "no-version" Warning: "a component has no version";
+    MISSING_INPUT = "P1026" "missing-input" Error: "a required input of a component has no value";
+    UNKNOWN_INPUT = "P1027" "unknown-input" Error: "a flag gives a value to an input or output that the component does not have";
+    BAD_INPUT = "P1028" "bad-input" Error: "the value that a flag gives to an input does not fit it";
     BAD_ENTRY = "P1029" "bad-entry" Error: "a Spark component says neither or twice what to start";
     BAD_POLICY = "P1030" "bad-policy" Error: "a policy of early termination lacks what it judges by";
     REMOTE_CODE = "P1031" "remote-code" Error: "the code of a component does not lie on this machine";
     MISSING_ENTRY = "P1032" "missing-entry" Error: "the program that a component starts is not there";
+    MISSING_MODULE = "P1033" "missing-module" Error: "the module of a component is not registered here";
+    NO_ENGINE = "P1034" "no-engine" Error: "a component needs an engine that this machine has not";
     FOREIGN_PLACEHOLDER = "P1050" "foreign-placeholder" Error: "a placeholder or group is written as in the other version of components";
     NEAR_PLACEHOLDER = "P1051" "near-placeholder" Warning: "something in a command looks like a placeholder and is none";
     UNKNOWN_BINDING = "P1052" "unknown-binding" Error: "a `${{ … }}` in a command names nothing that a component has";

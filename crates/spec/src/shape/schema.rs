@@ -51,7 +51,7 @@ impl Definitions {
 fn object_schema(object: &'static Object, definitions: &mut Definitions) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
-    let mut exclusive = Vec::new();
+    let mut conditions = Vec::new();
     for field in object.fields {
         properties.insert(
             field.name.into(),
@@ -61,15 +61,21 @@ fn object_schema(object: &'static Object, definitions: &mut Definitions) -> Map<
             let doc = format!("Another spelling of `{}`.", field.name);
             properties.insert((*other).into(), field_schema(field, &doc, definitions));
         }
-        if field.required {
-            required.push(field.name);
-        }
         let spellings: Vec<&str> = std::iter::once(field.name)
             .chain(field.also.iter().copied())
             .collect();
+        if field.required && field.also.is_empty() {
+            required.push(field.name);
+        } else if field.required {
+            let any: Vec<Value> = spellings
+                .iter()
+                .map(|spelling| json!({ "required": [spelling] }))
+                .collect();
+            conditions.push(json!({ "anyOf": any }));
+        }
         for (index, one) in spellings.iter().enumerate() {
             for other in &spellings[index + 1..] {
-                exclusive.push(json!({ "not": { "required": [one, other] } }));
+                conditions.push(json!({ "not": { "required": [one, other] } }));
             }
         }
     }
@@ -80,8 +86,8 @@ fn object_schema(object: &'static Object, definitions: &mut Definitions) -> Map<
     if !required.is_empty() {
         schema.insert("required".into(), json!(required));
     }
-    if !exclusive.is_empty() {
-        schema.insert("allOf".into(), Value::Array(exclusive));
+    if !conditions.is_empty() {
+        schema.insert("allOf".into(), Value::Array(conditions));
     }
     if object.unknown == Unknown::Refuse {
         schema.insert("additionalProperties".into(), false.into());

@@ -98,6 +98,9 @@ fn undeclared<'d>(
     site: &Site<'_>,
     out: &mut Diagnostics,
 ) -> Option<&'d str> {
+    if component.declares(placeholder.scope.name(), placeholder.name) {
+        return None;
+    }
     let (what, other) = match placeholder.scope {
         Scope::Outputs => ("output", Scope::Inputs),
         _ => ("input", Scope::Outputs),

@@ -4,7 +4,7 @@
 use pinnace_core::fidelity::Feature;
 
 use super::common::{VARIABLES, at_least};
-use crate::shape::{FREE_MAP, Field, Object, Shape, TEXT, TEXTS, Unknown, field};
+use crate::shape::{FREE_MAP, Field, Object, Shape, TEXT, TEXTS, TextRule, Unknown, field};
 
 pub(super) const MOST_RANKS: i64 = 10_000;
 
@@ -32,6 +32,20 @@ const PROCESS_COUNT: Field = ranks(
 
 const INSTANCE_TYPE: Field =
     field("instance_type", TEXT, "The kind of machine.").needs(Feature::Sku);
+
+/// A size such as `2g`.
+pub(super) const SIZE: Shape = Shape::Text(TextRule {
+    accepts: |text| {
+        let digits = text.trim_end_matches(|char: char| char.is_ascii_alphabetic());
+        let unit = text[digits.len()..].to_ascii_lowercase();
+        !digits.is_empty()
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && matches!(&*unit, "" | "b" | "k" | "kb" | "m" | "mb" | "g" | "gb")
+    },
+    pattern: "^[0-9]+([bB]|[kKmMgG][bB]?)?$",
+    words: "a number and one of `k`, `m` and `g`",
+    max_length: 20,
+});
 
 /// `runsettings`.
 pub(super) static RUNSETTINGS_OBJECT: Object = Object {
@@ -103,7 +117,7 @@ static DOCKER_CONFIGURATION: Object = Object {
     name: "docker configuration",
     doc: "How the container is started.",
     fields: &[
-        field("shm_size", TEXT, "The size of `/dev/shm`, such as `2g`.")
+        field("shm_size", SIZE, "The size of `/dev/shm`, such as `2g`.")
             .needs(Feature::SharedMemory),
         field("docker_args", TEXT, "More arguments of Docker.").needs(Feature::Image),
     ],
@@ -119,7 +133,7 @@ static PARALLEL: Object = Object {
         PROCESS_COUNT,
         field(
             "mini_batch_size",
-            Shape::Scalar,
+            at_least(1),
             "How many files one call of the entry script gets.",
         )
         .default("1"),

@@ -3,7 +3,7 @@
 use pinnace_core::fidelity::Feature;
 
 use super::common::{at_least, elsewhere};
-use super::runsettings::ranks;
+use super::runsettings::{SIZE, ranks};
 use crate::shape::{FREE_MAP, Field, Object, Shape, TEXT, TEXTS, TextRule, Unknown, field};
 
 /// A size such as `512m` or `4g`.
@@ -253,7 +253,7 @@ pub(super) static RESOURCES: Object = Object {
         ranks("instance_count", "How many nodes work at it."),
         field("max_instance_count", at_least(1), "How many at most.").needs(Feature::ComputeTarget),
         field("instance_type", TEXT, "The kind of machine.").needs(Feature::Sku),
-        field("shm_size", TEXT, "The size of `/dev/shm`, such as `2g`.")
+        field("shm_size", SIZE, "The size of `/dev/shm`, such as `2g`.")
             .needs(Feature::SharedMemory),
         field("docker_args", TEXT, "More arguments of Docker.").needs(Feature::Image),
         field("locations", TEXTS, "The places.").needs(Feature::ComputeTarget),

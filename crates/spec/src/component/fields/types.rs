@@ -464,7 +464,7 @@ static V2_PARALLEL: Object = Object {
         field("task", Shape::Object(&PARALLEL_TASK), "The entry script.").required(),
         field(
             "mini_batch_size",
-            Shape::Scalar,
+            at_least(1),
             "How many files one call of the entry script gets.",
         )
         .default("1"),

@@ -5,7 +5,6 @@ mod actions;
 mod parameters;
 mod role;
 mod steps;
-mod trace;
 
 use std::fmt::Display;
 
@@ -21,8 +20,8 @@ use crate::diagnostic::{Diagnostics, Severity};
 use crate::secrets::ClearSecrets;
 use crate::source::{Sources, Span};
 use crate::template::{self, Fault, Problem, Scope, Scopes, Site, Template};
+use crate::trace::Trace;
 use crate::yaml::Node;
-use trace::Trace;
 
 /// A plan with the origin of each of its leaves.
 #[derive(Debug)]

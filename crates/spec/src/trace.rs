@@ -10,14 +10,14 @@ use crate::yaml::{self, Node};
 
 /// The origins noted so far.
 #[derive(Debug)]
-pub(super) struct Trace<'a> {
+pub(crate) struct Trace<'a> {
     sources: &'a Sources,
     origins: Option<Origins>,
 }
 
 impl<'a> Trace<'a> {
     /// Notes origins only if `on`.
-    pub(super) fn new(sources: &'a Sources, on: bool) -> Self {
+    pub(crate) fn new(sources: &'a Sources, on: bool) -> Self {
         Trace {
             sources,
             origins: on.then(Origins::default),
@@ -25,7 +25,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Notes the origin of the leaf at a path.
-    pub(super) fn note(&mut self, path: impl Display, origin: impl FnOnce(&Self) -> Origin) {
+    pub(crate) fn note(&mut self, path: impl Display, origin: impl FnOnce(&Self) -> Origin) {
         if self.origins.is_some() {
             let origin = origin(self);
             if let Some(origins) = &mut self.origins {
@@ -35,7 +35,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Notes a value that is either written at a node or given by a rule.
-    pub(super) fn value(
+    pub(crate) fn value(
         &mut self,
         path: impl Display,
         node: Option<&Node<'_>>,
@@ -49,12 +49,12 @@ impl<'a> Trace<'a> {
     }
 
     /// The origin of a node: where it is written, or who put it there instead of what.
-    pub(super) fn written(&self, node: &Node<'_>, doc_path: impl Display) -> Origin {
+    pub(crate) fn written(&self, node: &Node<'_>, doc_path: impl Display) -> Origin {
         yaml::origin(node, &doc_path.to_string(), self.sources)
     }
 
     /// The origin of a value that a template took.
-    pub(super) fn used(&self, taken: &Use<'_>) -> Origin {
+    pub(crate) fn used(&self, taken: &Use<'_>) -> Origin {
         let scope = match taken.scope {
             Scope::This => "this",
             scope => scope.name().trim_start_matches('$'),
@@ -78,7 +78,7 @@ impl<'a> Trace<'a> {
     }
 
     /// All that was noted.
-    pub(super) fn finish(self) -> Origins {
+    pub(crate) fn finish(self) -> Origins {
         self.origins.unwrap_or_default()
     }
 }
