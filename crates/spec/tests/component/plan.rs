@@ -318,7 +318,7 @@ fn a_hemera_component_wants_its_module_only_when_it_is_run() {
     assert_eq!(bound(&case, &[], &[], true).errors(), ["P1033"]);
     let read = bound(&case, &["TrainingData=https://host/cosmos/a"], &[], false);
     assert!(
-        command(&read).starts_with("run.bat -Data https://host/cosmos/a "),
+        command(&read).contains(" -Data https://host/cosmos/a -Out "),
         "{}",
         command(&read)
     );
@@ -339,7 +339,7 @@ fn the_snapshot_id_is_a_label() {
     let includes: Vec<&str> = code
         .includes
         .iter()
-        .map(|include| include.as_str())
+        .map(pinnace_core::plan::Location::as_str)
         .collect();
     assert_eq!(includes, ["/work/shared", "/work/more/lib.py"]);
     let print = Some(&b"print(1)\n"[..]);

@@ -6,7 +6,7 @@ use pinnace_core::text::Text;
 
 use super::bind::Giver;
 use super::{INPUTS, Lowering, OUTPUTS};
-use crate::component::command::{Manner, Placeholder, Rendered, Scope, Template};
+use crate::component::command::{Placeholder, Rendered, Scope, Template};
 use crate::component::model::{Holds, Input, Kind};
 use crate::component::read::at;
 use crate::yaml::Node;
@@ -84,7 +84,7 @@ impl<'d> Lowering<'_, 'd> {
     /// One of the component's lines with values in it, and its origin.
     pub(super) fn rendered(&mut self, index: usize) -> Option<(Rendered, Origin)> {
         let (line, template) = self.templates.get(index)?;
-        let rendered = template.render(|placeholder| self.value(placeholder), Manner::Aml);
+        let rendered = template.render(|placeholder| self.value(placeholder), self.request.manner);
         let mut origin = self.trace.written(line.node, line.path);
         origin.via.extend(self.used(template));
         Some((rendered, origin))
