@@ -5,6 +5,8 @@
 //! | `pinnace.db` | the database, with its `-wal` and `-shm` beside it |
 //! | `vault.key` | the key of the vault |
 //! | `jobs/ID/lock` | held by the process that drives the job |
+//! | `jobs/ID/outputs/` | outputs of the job that go nowhere else |
+//! | `cache/` | what jobs share: fetched data, Python environments |
 //! | `jobs/ID/launches/N/` | what the engine makes of a launch: logs, work folders, events |
 
 use std::fs::{self, DirBuilder};
@@ -80,6 +82,16 @@ impl StateFolder {
     /// The folder of a job.
     pub fn job(&self, id: &JobId) -> PathBuf {
         self.jobs().join(id.as_str())
+    }
+
+    /// Where the outputs of a job are kept that go nowhere else.
+    pub fn outputs(&self, id: &JobId) -> PathBuf {
+        self.job(id).join("outputs")
+    }
+
+    /// What jobs share: fetched data, Python environments.
+    pub fn cache(&self) -> PathBuf {
+        self.path.join("cache")
     }
 
     /// The folder of one launch of a job.

@@ -68,6 +68,8 @@ pub struct Options {
     pub simulate_resources: bool,
     /// Where a storage lies on this machine, by its name.
     pub storages: IndexMap<String, PathBuf>,
+    /// Where a datastore lies on this machine, by its name.
+    pub datastores: IndexMap<String, PathBuf>,
     /// How long the environment of a failed task is kept, if not as the plan says; 0 is not at all.
     pub keep_on_failure_minutes: Option<u32>,
     /// How long an attempt may run, if not as the plan says; 0 is without end.

@@ -6,6 +6,7 @@
 //! | [`folder`] | the state directory: the database, the vault's key, a folder per job |
 //! | [`store`] | the database; the only place with SQL |
 //! | [`job`] | a job as the store knows it: plan, options, state, launches |
+//! | [`output`] | what became of the outputs of a job |
 //! | [`owner`] | who drives a job: one process at a time |
 //! | [`control`] | the loop of one job |
 //! | [`engine`] | what the loop asks of whatever runs tasks, and the local engine |
@@ -30,6 +31,7 @@ pub mod engine;
 pub mod exit;
 pub mod folder;
 pub mod job;
+pub mod output;
 pub mod owner;
 pub mod place;
 pub mod store;

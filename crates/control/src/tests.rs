@@ -1,5 +1,6 @@
 //! Tests of the store and of the loop, with an engine that does as it is told.
 
+mod dataset;
 mod fake;
 mod recovery;
 mod store;

@@ -11,11 +11,12 @@ use pinnace_core::lifecycle::{
 use pinnace_core::plan::Completion;
 use pinnace_core::words;
 use pinnace_exec::local::{self, Cursor, Layout};
-use pinnace_exec::{Event, ExitReport, Happening, Level, PhaseName};
+use pinnace_exec::{Collected, Event, ExitReport, Happening, Level, PhaseName};
 use serde::Serialize;
 
 use crate::folder::StateFolder;
 use crate::job::{Job, Options, Summary};
+use crate::output;
 
 /// What the engine told of one attempt of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -106,6 +107,9 @@ pub struct JobView {
     pub roles: Vec<RoleView>,
     /// Its tasks.
     pub tasks: Vec<TaskView>,
+    /// What became of its outputs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Collected>,
 }
 
 /// What came of an attempt of a job.
@@ -267,6 +271,7 @@ impl JobView {
             history: job.state.history().cloned().collect(),
             roles: roles.collect(),
             tasks,
+            outputs: output::collected(job, folder),
         }
     }
 

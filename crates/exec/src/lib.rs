@@ -63,7 +63,7 @@
 //! - **Large jobs** of more than [`MOST_SPELLED_OUT_TASKS`] tasks get variables about single peers only if they speak of them.
 
 mod contract;
-mod data;
+pub mod data;
 mod environment;
 pub mod local;
 pub mod log;

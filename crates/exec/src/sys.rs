@@ -97,6 +97,21 @@ pub(crate) fn lock_byte(fd: BorrowedFd<'_>, offset: i64) -> bool {
     unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) == 0 }
 }
 
+/// Waits until no other open file has locked the first byte of this one, and locks it.
+pub(crate) fn wait_for_lock(fd: BorrowedFd<'_>) {
+    let lock = libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 1,
+        l_pid: 0,
+    };
+    // SAFETY: `lock` is a valid structure that the call only reads.
+    while unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_OFD_SETLKW, &raw const lock) } != 0
+        && Errno::last() == Errno::EINTR
+    {}
+}
+
 /// Leaves at once, without running destructors or exit handlers of the parent's copy.
 pub(crate) fn leave(code: i32) -> ! {
     // SAFETY: ends the process.

@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod control;
+mod data;
 mod engines;
 mod explain;
 mod logs;
@@ -70,6 +71,7 @@ enum Command {
     Shell(shell::Shell),
     Rm(rm::Rm),
     Prune(prune::Prune),
+    Data(data::Data),
     Engines(engines::Engines),
     #[command(hide = true)]
     Control(control::Control),
@@ -97,6 +99,7 @@ impl Pinnace {
             Command::Shell(shell) => shell.run(color),
             Command::Rm(rm) => rm.run(color),
             Command::Prune(prune) => prune.run(color),
+            Command::Data(data) => data.run(color),
             Command::Engines(engines) => engines.run(color),
             Command::Control(control) => control.run(),
             Command::Runner(runner) => runner.run(color),

@@ -68,6 +68,16 @@ pub(crate) struct Run {
     #[arg(long = "storage", value_name = "NAME=DIR")]
     storages: Vec<String>,
 
+    /// Where a datastore of `azureml://datastores/NAME/paths/…` lies on this machine; can be given several times
+    #[arg(
+        long = "datastore",
+        value_name = "NAME=DIR",
+        env = "PINNACE_DATASTORES",
+        value_delimiter = ',',
+        hide_env_values = true
+    )]
+    datastores: Vec<String>,
+
     /// How long a failed task stays alive for debugging, such as `30m`; `0` is not at all
     #[arg(long, value_name = "TIME", value_parser = parse_span)]
     keep_on_failure: Option<u64>,
@@ -137,7 +147,10 @@ impl Run {
 
     /// What the file and the flags ask for; problems are shown.
     fn submission(self, color: Color) -> Result<Submission, Exit> {
-        let storages = storages(&self.storages).map_err(|message| usage(color, &[message]))?;
+        let storages = folders("storage", &self.storages);
+        let storages = storages.map_err(|message| usage(color, &[message]))?;
+        let datastores = folders("datastore", &self.datastores);
+        let datastores = datastores.map_err(|message| usage(color, &[message]))?;
         if self.file != "-" && !Path::new(&self.file).exists() {
             return Err(usage(color, &[files::missing(Path::new(&self.file))]));
         }
@@ -176,6 +189,7 @@ impl Run {
             file: (self.file != "-").then(|| shown(Path::new(&self.file))),
             simulate_resources: self.simulate_resources,
             storages,
+            datastores,
             keep_on_failure_minutes: self
                 .keep_on_failure
                 .map(|seconds| u32::try_from(seconds.div_ceil(60)).unwrap_or(u32::MAX)),
@@ -319,21 +333,22 @@ pub(super) fn bold(color: Color) -> (&'static str, &'static str) {
     }
 }
 
-fn storages(words: &[String]) -> Result<IndexMap<String, PathBuf>, String> {
-    let mut storages = IndexMap::new();
+/// Folders by name, each written as `NAME=DIR`.
+fn folders(what: &str, words: &[String]) -> Result<IndexMap<String, PathBuf>, String> {
+    let mut folders = IndexMap::new();
     for word in words {
         let Some((name, folder)) = word.split_once('=') else {
             return Err(format!("`{word}` is not of the form NAME=DIR"));
         };
         let path = Path::new(folder)
             .canonicalize()
-            .map_err(|error| format!("the storage `{name}`: `{folder}`: {error}"))?;
+            .map_err(|error| format!("the {what} `{name}`: `{folder}`: {error}"))?;
         if !path.is_dir() {
-            return Err(format!("the storage `{name}`: `{folder}` is no folder"));
+            return Err(format!("the {what} `{name}`: `{folder}` is no folder"));
         }
-        storages.insert(name.to_owned(), path);
+        folders.insert(name.to_owned(), path);
     }
-    Ok(storages)
+    Ok(folders)
 }
 
 fn user() -> String {

@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use pinnace_control::view::JobView;
 use pinnace_core::words;
+use pinnace_exec::Collected;
 
 use super::run::bold;
 use super::{Exit, Format, print_json};
@@ -22,6 +23,10 @@ pub(crate) struct Show {
     #[arg(value_name = "JOB")]
     job: String,
 
+    /// Show only its outputs: where they lie, how large they are, their digests
+    #[arg(long)]
+    outputs: bool,
+
     /// How to show it
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output_format: Format,
@@ -37,6 +42,13 @@ impl Show {
         let id = state::find(&store, &self.job, color)?;
         let job = state::load(&store, &id, color)?;
         let view = JobView::of(&job, store.folder());
+        if self.outputs {
+            match self.output_format {
+                Format::Json => print_json(&view.outputs),
+                Format::Text => terminal::print(&outputs(&view.outputs)),
+            }
+            return Ok(Exit::Clean);
+        }
         match self.output_format {
             Format::Json => print_json(&view),
             Format::Text if view.summary.finished.is_some() => {
@@ -46,6 +58,35 @@ impl Show {
         }
         Ok(Exit::Clean)
     }
+}
+
+/// The outputs of a job.
+fn outputs(outputs: &[Collected]) -> String {
+    let mut page = String::new();
+    if outputs.is_empty() {
+        page.push_str("there are no outputs yet\n");
+    }
+    for output in outputs {
+        let _ = writeln!(page, "{}", output.output);
+        let _ = writeln!(page, "  {:<8} {}", "place", output.location);
+        let size = match (output.linked, output.files) {
+            (_, 0) => "nothing was written".to_owned(),
+            (_, files) => format!(
+                "{} in {}",
+                words::bytes(output.bytes),
+                words::count(files as usize, "file")
+            ),
+        };
+        let linked = if output.linked { ", linked" } else { "" };
+        let _ = writeln!(page, "  {:<8} {size}{linked}", "size");
+        if let Some(digest) = &output.digest {
+            let _ = writeln!(page, "  {:<8} {digest}", "digest");
+        }
+        if let Some(failure) = &output.failure {
+            let _ = writeln!(page, "  {:<8} {failure}", "failure");
+        }
+    }
+    page
 }
 
 /// A job that has not ended.

@@ -82,6 +82,14 @@ pub(crate) fn page(view: &JobView, bold: (&str, &str)) -> String {
     }
     tasks(&mut page, view);
     not_enforced(&mut page, view);
+    for output in &view.outputs {
+        let told = match (&output.failure, output.files) {
+            (Some(failure), _) => failure.clone(),
+            (None, 0) => format!("{}: nothing was written", output.output),
+            (None, _) => format!("{}: {}", output.output, output.location),
+        };
+        field(&mut page, "output", &told);
+    }
     field(&mut page, "files", &view.folder.display().to_string());
     // In a pipe every line stays one.
     if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {

@@ -6,6 +6,7 @@ mod cases;
 mod chaos;
 mod commands;
 mod crash;
+mod data;
 mod endings;
 mod engine;
 mod failure;

@@ -120,7 +120,7 @@ impl Decision<'_> {
             }
             Effect::Finish { .. } => {
                 self.job.finished = Some(self.now);
-                change.settle(self.job)?;
+                change.settle(self.job, self.now)?;
                 self.intents.push(Intent::Settle);
             }
         }

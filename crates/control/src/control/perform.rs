@@ -13,6 +13,7 @@ use super::decide::Intent;
 use super::{Control, ControlError, Following, now};
 use crate::engine::Engine;
 use crate::job::Launch;
+use crate::output;
 
 impl<E: Engine> Control<E> {
     /// Carries out intents, in order, and tells what came of them.
@@ -113,6 +114,11 @@ impl<E: Engine> Control<E> {
             keep_on_failure_minutes: options.keep_on_failure(&self.job.plan),
             hidden: vec![self.store.folder().path().to_owned()],
             storages: options.storages.clone(),
+            cache: Some(self.store.folder().cache()),
+            outputs: Some(self.store.folder().outputs(&self.job.id)),
+            datastores: options.datastores.clone(),
+            // A catalogue that cannot be read has no entry either; the task is told so.
+            datasets: output::datasets_of(&self.job, &self.store).unwrap_or_default(),
             peers: self.peers.values().filter(is_other).cloned().collect(),
             ..defaults
         };

@@ -20,14 +20,14 @@ pub struct Change<'a> {
 type Done<T = ()> = Result<T, StoreError>;
 
 impl Change<'_> {
-    fn run(&self, sql: &str, values: impl rusqlite::Params) -> Done<usize> {
+    pub(super) fn run(&self, sql: &str, values: impl rusqlite::Params) -> Done<usize> {
         self.transaction
             .prepare_cached(sql)
             .and_then(|mut statement| statement.execute(values))
             .map_err(|error| self.failed(&error))
     }
 
-    fn failed(&self, error: &rusqlite::Error) -> StoreError {
+    pub(super) fn failed(&self, error: &rusqlite::Error) -> StoreError {
         StoreError::database(&self.folder.database(), error)
     }
 
@@ -203,8 +203,11 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// The job has ended: nothing of it is needed but the record.
-    pub(crate) fn settle(&self, job: &Job) -> Done {
+    /// The job has ended: nothing of it is needed but the record, and the datasets that it made.
+    pub(crate) fn settle(&self, job: &Job, now: Time) -> Done {
+        for dataset in crate::output::to_register(job, self.folder, now) {
+            self.register(&dataset)?;
+        }
         for table in ["places", "commands", "vault"] {
             self.run(&format!("DELETE FROM {table} WHERE job = ?1"), [job.number])?;
         }

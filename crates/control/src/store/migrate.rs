@@ -3,7 +3,10 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The files, the oldest first. A released one is never changed.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_jobs.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("migrations/0001_jobs.sql"),
+    include_str!("migrations/0002_datasets.sql"),
+];
 
 /// The version that the last file leads to.
 pub(super) const LATEST: i64 = MIGRATIONS.len() as i64;

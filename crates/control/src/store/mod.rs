@@ -4,6 +4,7 @@
 //! disk when it returns. Any number of processes may have the store open.
 
 mod change;
+mod dataset;
 mod error;
 mod migrate;
 mod query;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::folder::StateFolder;
 pub use change::Change;
+pub use dataset::Dataset;
 pub use error::StoreError;
 pub use query::Found;
 

@@ -14,15 +14,17 @@ use super::copy::{self, Kind};
 
 /// What a piece of data weighs, and its digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Weighed {
-    pub(crate) files: u64,
-    pub(crate) bytes: u64,
+pub struct Weighed {
+    /// How many files.
+    pub files: u64,
+    /// How many bytes.
+    pub bytes: u64,
     /// `sha256:` and the digest in hex; none if there is nothing.
-    pub(crate) digest: Option<String>,
+    pub digest: Option<String>,
 }
 
 /// Weighs a file, or a folder with all that is in it.
-pub(crate) fn weigh(path: &Path) -> io::Result<Weighed> {
+pub fn weigh(path: &Path) -> io::Result<Weighed> {
     let kind = match fs::metadata(path) {
         Ok(kind) => kind,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Weighed::default()),

@@ -5,6 +5,7 @@
 //! last counts.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use indexmap::IndexMap;
@@ -13,15 +14,45 @@ use serde::{Deserialize, Serialize};
 
 /// One line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Link {
+pub struct Link {
     /// The output's name.
-    pub(crate) output: String,
+    pub output: String,
     /// What becomes the output.
-    pub(crate) path: String,
+    pub path: String,
 }
 
 /// The variable that names the file.
-pub(crate) const PINNACE_LINKS: &str = "PINNACE_LINKS";
+pub const PINNACE_LINKS: &str = "PINNACE_LINKS";
+
+/// Names data that exists as an output of the task in which this process runs.
+pub fn link(output: &str, path: &str) -> Result<(), String> {
+    let file = std::env::var_os(PINNACE_LINKS)
+        .ok_or("there are no outputs to link: this is no task of a job with link outputs")?;
+    let location = Location::parse(path, here().as_deref()).map_err(|why| why.to_string())?;
+    if let Some(path) = location.local()
+        && !Path::new(path).exists()
+    {
+        return Err(format!("there is no `{path}`"));
+    }
+    let link = Link {
+        output: output.to_owned(),
+        path: location.to_string(),
+    };
+    let mut line = serde_json::to_vec(&link).map_err(|error| error.to_string())?;
+    line.push(b'\n');
+    // One write, so that tasks of a role that link at once do not mix their lines.
+    fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&file)
+        .and_then(|mut file| file.write_all(&line))
+        .map_err(|error| format!("cannot write `{}`: {error}", Path::new(&file).display()))
+}
+
+fn here() -> Option<String> {
+    let folder = std::env::current_dir().ok()?;
+    folder.into_os_string().into_string().ok()
+}
 
 /// The name of the file in its folder.
 pub(crate) const FILE: &str = "links";

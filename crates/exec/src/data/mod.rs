@@ -6,12 +6,16 @@
 //!    the task is told the real places instead.
 //! 3. [`collect`] brings outputs to where they belong, in a process of its own; again after a crash, until it is done.
 
+pub use digest::{Weighed, weigh};
+pub use link::{Link, PINNACE_LINKS, link};
+
 pub(crate) mod collect;
 mod copy;
 mod digest;
 pub(crate) mod hard_coded;
-pub(crate) mod link;
+mod link;
 mod place;
+mod python;
 mod real;
 mod snapshot;
 pub(crate) mod stage;

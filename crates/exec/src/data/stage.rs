@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::copy::{self, at};
 use super::place::{self, Place};
 use super::tell::{Tell, Teller};
-use super::{link, snapshot};
-use crate::contract::{Attempt, Level, Settings};
+use super::{link, python, snapshot};
+use crate::contract::{Attempt, Level, Secrets, Settings};
 use crate::local::Layout;
 use crate::sandbox::{Access, Bind};
 
@@ -92,7 +92,13 @@ fn file_name(name: &str) -> String {
 }
 
 /// Makes everything ready for all roles of the attempt, and tells of it.
-pub(crate) fn stage(attempt: &Attempt, layout: &Layout, level: Level, teller: &Teller) {
+pub(crate) fn stage(
+    attempt: &Attempt,
+    secrets: &Secrets,
+    layout: &Layout,
+    level: Level,
+    teller: &Teller,
+) {
     let mut staged = Staged::default();
     for (name, role) in &attempt.plan.roles {
         let runs = attempt.tasks.iter().any(|task| task.id.role == *name);
@@ -102,6 +108,7 @@ pub(crate) fn stage(attempt: &Attempt, layout: &Layout, level: Level, teller: &T
         let settings = &attempt.settings;
         let stage = Stage {
             settings,
+            secrets,
             folders: Folders::of(name, layout, settings),
             level,
             teller,
@@ -119,6 +126,7 @@ pub(crate) fn stage(attempt: &Attempt, layout: &Layout, level: Level, teller: &T
 
 struct Stage<'a> {
     settings: &'a Settings,
+    secrets: &'a Secrets,
     folders: Folders,
     level: Level,
     teller: &'a Teller,
@@ -139,6 +147,7 @@ impl Stage<'_> {
             ));
             self.show(to, &code.target, Access::Copy);
         }
+        self.python(role)?;
         for (name, input) in &role.inputs {
             self.input(name, input)
                 .map_err(|why| format!("the input `{name}`: {why}"))?;
@@ -153,6 +162,37 @@ impl Stage<'_> {
             .shown
             .sort_by_key(|shown| shown.to.components().count());
         Ok(self.ready)
+    }
+
+    /// Packages, in an environment that tasks see and cannot change.
+    fn python(&mut self, role: &Role) -> Result<(), String> {
+        let Some(wanted) = &role.python else {
+            return Ok(());
+        };
+        let requirements: Vec<String> = wanted
+            .requirements
+            .iter()
+            .map(|line| line.render(|name| self.secrets.get(name).to_owned()))
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let file = wanted
+            .file
+            .as_ref()
+            .map(|file| self.folders.code().join(file));
+        let file = file.filter(|file| role.code.is_some() && file.is_file());
+        if requirements.is_empty() && file.is_none() {
+            return Ok(());
+        }
+        let cache = match &self.settings.cache {
+            Some(cache) => cache.clone(),
+            None => self.folders.role.join("cache"),
+        };
+        let environment = python::environment(&requirements, file.as_deref(), &cache, self.teller)?;
+        let place = environment.to_string_lossy().into_owned();
+        self.ready.variables.insert("VIRTUAL_ENV".to_owned(), place);
+        self.ready.programs.push(environment.join("bin"));
+        self.show(environment.clone(), environment, Access::Read);
+        Ok(())
     }
 
     fn show(&mut self, from: PathBuf, to: impl AsRef<Path>, access: Access) {

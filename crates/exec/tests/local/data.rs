@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use pinnace_core::plan::{
-    Code, DataKind, Input, InputMode, Location, Output, OutputMode, Role, SuccessfulExit,
+    Code, DataKind, Input, InputMode, Location, Output, OutputMode, PythonEnvironment, Role,
+    SuccessfulExit,
 };
 use pinnace_core::text::{SecretName, Text};
 use pinnace_exec::local::{self, Adoption};
@@ -502,4 +503,84 @@ fn a_written_file_may_hold_a_secret() {
         let report = run.run_to_end();
         assert_eq!(report.exit_code, 0, "{report:#?}");
     }
+}
+
+/// A folder with a package that can be installed without a network; none where there is no Python.
+fn wheels(folder: &Path) -> Option<PathBuf> {
+    let wheels = folder.join("wheels");
+    fs::create_dir(&wheels).unwrap();
+    let script = "import sys, zipfile
+with zipfile.ZipFile(sys.argv[1] + '/greeting-1.0-py3-none-any.whl', 'w') as wheel:
+    info = 'greeting-1.0.dist-info/'
+    wheel.writestr('greeting.py', 'WORDS = \"hello\"')
+    wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: greeting\\nVersion: 1.0\\n')
+    wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(info + 'RECORD', '')
+";
+    let made = std::process::Command::new("python3")
+        .args(["-c", script])
+        .arg(&wheels)
+        .status();
+    if made.is_ok_and(|status| status.success()) {
+        return Some(wheels);
+    }
+    eprintln!("SKIPPED: no Python here");
+    None
+}
+
+#[test]
+fn python_packages_come_from_the_index_of_the_user_and_are_installed_once() {
+    let (_scratch, folder) = project();
+    let Some(wheels) = wheels(&folder) else {
+        return;
+    };
+    // The file in the code and the lines of the job count together.
+    fs::write(folder.join("src/requirements.txt"), "greeting==1.0\n").unwrap();
+    let mut role = processor(&folder);
+    role.command = vec![Text::from(
+        "python -c 'import greeting, sys; print(greeting.WORDS, sys.prefix)'",
+    )];
+    role.outputs.clear();
+    role.python = Some(PythonEnvironment {
+        requirements: vec![Text::from(format!(
+            "--no-index\n--find-links {}",
+            wheels.display()
+        ))],
+        file: Some("requirements.txt".to_owned()),
+    });
+    let cache = folder.join("cache");
+    let mut prefixes = Vec::new();
+    for level in [Level::Overlay, Level::Plain] {
+        let mut run = Run::of(role.clone()).level(level);
+        run.attempt.settings.cache = Some(cache.clone());
+        let report = run.run_to_end();
+        assert_eq!(
+            report.exit_code,
+            0,
+            "{report:#?} {}",
+            run.log(Stream::Stderr)
+        );
+        let said = run.log(Stream::Stdout);
+        assert!(said.starts_with("hello "), "{said}");
+        prefixes.push(said);
+    }
+    assert_eq!(prefixes[0], prefixes[1]);
+    let made: Vec<String> = names(&cache.join("python"));
+    assert_eq!(made.len(), 2, "an environment and its lock: {made:?}");
+}
+
+#[test]
+fn a_package_that_does_not_exist_is_the_reason() {
+    let mut role = role(&["true"]);
+    role.python = Some(PythonEnvironment {
+        requirements: vec![Text::from("--no-index"), Text::from("no-such-package==9.9")],
+        file: None,
+    });
+    let report = Run::of(role).run_to_end();
+    let why = report.start_failure.unwrap();
+    assert!(
+        why.starts_with("the Python packages cannot be installed: "),
+        "{why}"
+    );
+    assert!(why.contains("no-such-package"), "{why}");
 }

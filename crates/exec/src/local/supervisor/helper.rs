@@ -98,7 +98,10 @@ impl Supervisor {
     /// In the new process.
     fn work(&self, work: Work, teller: &Teller) {
         match work {
-            Work::Stage => stage::stage(&self.attempt, &self.layout, self.level, teller),
+            Work::Stage => {
+                let (attempt, secrets) = (&self.attempt, &self.secrets);
+                stage::stage(attempt, secrets, &self.layout, self.level, teller);
+            }
             Work::Collect { task } => {
                 let Some(role) = self.tasks.get(task).map(|task| &task.spec.id.role) else {
                     return;

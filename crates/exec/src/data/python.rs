@@ -1,0 +1,206 @@
+//! Python packages for tasks: an environment for each set of requirements, made once and kept.
+//!
+//! An environment is made by `uv` if it is installed, else by `python3 -m venv` and `pip`. Both heed the settings of their user:
+//! `PIP_INDEX_URL`, `PIP_NO_INDEX`, `PIP_FIND_LINKS`, `UV_*`, `pip.conf`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use sha2::{Digest as _, Sha256};
+
+use super::copy;
+use super::digest::hex;
+use super::tell::Teller;
+use crate::sys;
+
+/// So much of what the installer said is part of a failure's reason.
+const LAST_LINES: usize = 6;
+
+/// The name of the file that says that an environment is complete.
+const COMPLETE: &str = "pinnace-complete";
+
+/// The environment for these requirements, made if there is none. `file` is a file with more of them, `code` the folder from which
+/// it takes relative paths.
+pub(crate) fn environment(
+    requirements: &[String],
+    file: Option<&Path>,
+    cache: &Path,
+    teller: &Teller,
+) -> Result<PathBuf, String> {
+    let python = Python::find()?;
+    let written = match file {
+        Some(path) => fs::read_to_string(path)
+            .map_err(|error| format!("`{}`: {}", path.display(), copy::plain(&error)))?,
+        None => String::new(),
+    };
+    let mut key = Sha256::new();
+    for part in [
+        python.version.as_str(),
+        &requirements.join("\n"),
+        written.as_str(),
+        &file.map_or(String::new(), |file| local_parts(&written, file)),
+    ] {
+        key.update(part);
+        key.update([0]);
+    }
+    let name = hex(&key.finalize());
+    let folders = cache.join("python");
+    copy::open_folder(&folders).map_err(|error| error.to_string())?;
+    let environment = folders.join(name.get(..20).unwrap_or(&name));
+    let lock = fs::File::create(environment.with_extension("lock"))
+        .map_err(|error| format!("cannot lock the environment: {error}"))?;
+    // Another job may be making the same one.
+    sys::wait_for_lock(lock.as_fd());
+    if environment.join(COMPLETE).exists() {
+        return Ok(environment);
+    }
+    teller.note("installing Python packages");
+    let _ = fs::remove_dir_all(&environment);
+    python.make(&environment)?;
+    if let Err(error) = python.install(&environment, requirements, file) {
+        let _ = fs::remove_dir_all(&environment);
+        return Err(error);
+    }
+    fs::write(environment.join(COMPLETE), "")
+        .map_err(|error| format!("cannot complete the environment: {error}"))?;
+    Ok(environment)
+}
+
+/// A file of requirements can name other files and folders; they are part of what makes an environment.
+fn local_parts(text: &str, file: &Path) -> String {
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    let mut parts = String::new();
+    for line in text.lines().map(str::trim) {
+        let named = line
+            .strip_prefix("-r ")
+            .or_else(|| line.strip_prefix("-c "))
+            .or_else(|| line.strip_prefix("-e "))
+            .unwrap_or(line);
+        let path = folder.join(named.trim());
+        if let Ok(kind) = fs::metadata(&path) {
+            let modified = kind.modified().ok();
+            let _ = writeln!(parts, "{named} {} {modified:?}", kind.len());
+            if kind.is_file() {
+                parts.push_str(&fs::read_to_string(&path).unwrap_or_default());
+            }
+        }
+    }
+    parts
+}
+
+struct Python {
+    program: String,
+    version: String,
+    has_uv: bool,
+}
+
+impl Python {
+    fn find() -> Result<Self, String> {
+        for program in ["python3", "python"] {
+            let output = Command::new(program)
+                .args(["-c", "import sys; print(sys.version, sys.prefix)"])
+                .stdin(Stdio::null())
+                .output();
+            if let Ok(output) = output
+                && output.status.success()
+            {
+                let has_uv = Command::new("uv")
+                    .arg("--version")
+                    .stdin(Stdio::null())
+                    .output()
+                    .is_ok_and(|output| output.status.success());
+                return Ok(Self {
+                    program: program.to_owned(),
+                    version: String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+                    has_uv,
+                });
+            }
+        }
+        Err("Python packages are wanted, and there is no Python here: neither `python3` nor `python` is in the PATH".to_owned())
+    }
+
+    fn make(&self, folder: &Path) -> Result<(), String> {
+        let mut command = if self.has_uv {
+            let mut command = Command::new("uv");
+            command.args(["venv", "--quiet", "--python", &self.program]);
+            command
+        } else {
+            let mut command = Command::new(&self.program);
+            command.args(["-m", "venv"]);
+            command
+        };
+        run(command.arg(folder), "")
+            .map_err(|said| format!("the Python environment cannot be made: {said}"))
+    }
+
+    fn install(
+        &self,
+        environment: &Path,
+        requirements: &[String],
+        file: Option<&Path>,
+    ) -> Result<(), String> {
+        let python = environment.join("bin/python");
+        let mut command = if self.has_uv {
+            let mut command = Command::new("uv");
+            command
+                .args(["pip", "install", "--quiet", "--python"])
+                .arg(&python);
+            command
+        } else {
+            let mut command = Command::new(&python);
+            command.args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--no-input",
+            ]);
+            command
+        };
+        if let Some(file) = file {
+            command.arg("-r").arg(file);
+            if let Some(folder) = file.parent() {
+                command.current_dir(folder);
+            }
+        }
+        // Lines of a file of requirements may hold options, markers and secrets, so they are no words of a command line.
+        let lines = requirements.join("\n");
+        if !requirements.is_empty() {
+            command.args(["-r", if self.has_uv { "-" } else { "/dev/stdin" }]);
+        }
+        run(&mut command, &lines)
+            .map_err(|said| format!("the Python packages cannot be installed: {said}"))
+    }
+}
+
+/// Runs a program; if it fails, the last lines of what it said.
+fn run(command: &mut Command, input: &str) -> Result<(), String> {
+    let words = |error: std::io::Error| copy::plain(&error);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(words)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that reads nothing has its own reasons.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(words)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let last = lines.len().saturating_sub(LAST_LINES);
+    Err(lines.get(last..).unwrap_or_default().join("\n"))
+}
