@@ -68,6 +68,7 @@ mod environment;
 pub mod local;
 pub mod log;
 pub mod machine;
+pub mod metric;
 pub mod probe;
 mod runner;
 mod sandbox;

@@ -8,6 +8,7 @@ mod engines;
 mod explain;
 mod logs;
 mod man;
+mod metrics;
 mod prune;
 mod ps;
 mod retry;
@@ -71,6 +72,7 @@ enum Command {
     Shell(shell::Shell),
     Rm(rm::Rm),
     Prune(prune::Prune),
+    Metrics(metrics::Metrics),
     Data(data::Data),
     Engines(engines::Engines),
     #[command(hide = true)]
@@ -99,6 +101,7 @@ impl Pinnace {
             Command::Shell(shell) => shell.run(color),
             Command::Rm(rm) => rm.run(color),
             Command::Prune(prune) => prune.run(color),
+            Command::Metrics(metrics) => metrics.run(color),
             Command::Data(data) => data.run(color),
             Command::Engines(engines) => engines.run(color),
             Command::Control(control) => control.run(),

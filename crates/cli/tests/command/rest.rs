@@ -17,6 +17,7 @@ fn the_help_of_every_command() {
         "shell",
         "rm",
         "prune",
+        "metrics",
         "data",
         "engines",
         "schema",

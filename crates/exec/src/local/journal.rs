@@ -59,7 +59,7 @@ impl Journal {
 }
 
 /// Microseconds since 1970.
-pub(super) fn now_micros() -> u64 {
+pub(crate) fn now_micros() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

@@ -36,6 +36,7 @@ pub use adopt::{Adoption, adopt, clean, collected};
 pub use client::{Handle, LaunchError, Launcher, News, Watch, launch, stop};
 pub use foreground::{Wish, carry_out};
 pub use identity::Identity;
+pub(crate) use journal::now_micros;
 pub use journal::{Cursor, observe};
 pub use layout::Layout;
 pub use shell::{Entry, enter};

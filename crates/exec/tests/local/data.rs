@@ -5,13 +5,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use pinnace_core::plan::{
-    Code, DataKind, Input, InputMode, Location, Output, OutputMode, PythonEnvironment, Role,
-    SuccessfulExit,
+    Code, DataKind, Input, InputMode, Location, MetricRule, Output, OutputMode, PythonEnvironment,
+    Role, SuccessfulExit,
 };
 use pinnace_core::text::{SecretName, Text};
 use pinnace_exec::local::{self, Adoption};
 use pinnace_exec::log::Stream;
-use pinnace_exec::{Collected, Happening, Level, PhaseName};
+use pinnace_exec::{Collected, Happening, Level, PhaseName, metric};
 
 use crate::support::{Run, as_ordinary_user, role};
 
@@ -567,6 +567,29 @@ fn python_packages_come_from_the_index_of_the_user_and_are_installed_once() {
     assert_eq!(prefixes[0], prefixes[1]);
     let made: Vec<String> = names(&cache.join("python"));
     assert_eq!(made.len(), 2, "an environment and its lock: {made:?}");
+}
+
+#[test]
+fn numbers_are_found_while_they_are_printed() {
+    let role = role(&["echo loss=0.5; echo loss=0.25 >&2; echo ready; sleep 100"]);
+    let mut run = Run::of(role).with(|attempt| {
+        attempt.plan.metrics = vec![MetricRule {
+            name: "loss".to_owned(),
+            pattern: "loss=([0-9.]+)".to_owned(),
+        }];
+    });
+    run.start();
+    let logs = local::Layout::new(&run.folder).logs(&crate::support::worker(0));
+    crate::support::eventually("two numbers", || metric::read(&logs).unwrap().len() == 2);
+    let mut values: Vec<f64> = metric::read(&logs)
+        .unwrap()
+        .iter()
+        .map(|point| point.value)
+        .collect();
+    values.sort_by(f64::total_cmp);
+    assert_eq!(values, [0.25, 0.5]);
+    local::stop(&run.folder, None, Some(std::time::Duration::ZERO)).unwrap();
+    run.finish();
 }
 
 #[test]

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
+use pinnace_core::plan::MetricRule;
 
 use crate::local::journal::now_micros;
 use crate::log::{Lines, LogFile, Scrubber, Stencil, Stream, prefix};
+use crate::metric::{Finder, Partial};
 
 /// A pipe that is found full is made this large, so that a fast writer costs fewer turns.
 const LARGE_PIPE: i32 = 1 << 20;
@@ -47,6 +49,10 @@ struct Files {
     all: LogFile,
     runtime: LogFile,
     lines: Lines,
+    /// Finds numbers, if anyone wants some.
+    finder: Option<Finder>,
+    stdout_line: Partial,
+    stderr_line: Partial,
 }
 
 impl Files {
@@ -55,10 +61,16 @@ impl Files {
             Source::Stdout => {
                 self.stdout.append(bytes);
                 self.all.append(bytes);
+                if let Some(finder) = &mut self.finder {
+                    finder.feed(bytes, &mut self.stdout_line);
+                }
             }
             Source::Stderr => {
                 self.stderr.append(bytes);
                 self.all.append(bytes);
+                if let Some(finder) = &mut self.finder {
+                    finder.feed(bytes, &mut self.stderr_line);
+                }
             }
             Source::Runtime => {
                 let mut out = Vec::new();
@@ -70,7 +82,7 @@ impl Files {
 }
 
 impl Output {
-    pub(super) fn new(logs: &Path, bound: u64) -> Self {
+    pub(super) fn new(logs: &Path, bound: u64, metrics: &[MetricRule]) -> Self {
         let file = |stream: Stream| LogFile::new(logs.join(stream.file_name()), bound);
         Self {
             stdout: None,
@@ -82,6 +94,9 @@ impl Output {
                 all: file(Stream::All),
                 runtime: file(Stream::Runtime),
                 lines: Lines::default(),
+                finder: Finder::new(metrics, logs),
+                stdout_line: Partial::default(),
+                stderr_line: Partial::default(),
             },
         }
     }
@@ -187,6 +202,13 @@ impl Output {
         if let Some(mut pipe) = self.pipe(source).take() {
             let files = &mut self.files;
             pipe.scrubber.finish(&mut |part| files.write(source, part));
+            if let Some(finder) = &mut files.finder {
+                match source {
+                    Source::Stdout => finder.finish(&mut files.stdout_line),
+                    Source::Stderr => finder.finish(&mut files.stderr_line),
+                    Source::Runtime => {}
+                }
+            }
         }
         if source == Source::Runtime {
             let mut out = Vec::new();

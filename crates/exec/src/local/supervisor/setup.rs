@@ -277,6 +277,7 @@ fn assign_ports(
             folder,
             held,
             attempt.settings.log_bytes,
+            &attempt.plan.metrics,
         ));
     }
     // The register stays open, and with it every port ours, until the process ends.

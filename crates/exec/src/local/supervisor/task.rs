@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use nix::unistd::Pid;
+use pinnace_core::plan::MetricRule;
 
 use super::output::Output;
 use crate::contract::{Level, Phase, PhaseName, TaskSpec};
@@ -77,9 +78,10 @@ impl Task {
         folder: TaskFolder,
         held_ports: Vec<HeldPort>,
         log_bytes: u64,
+        metrics: &[MetricRule],
     ) -> Self {
         Self {
-            output: Output::new(folder.path(), log_bytes),
+            output: Output::new(folder.path(), log_bytes, metrics),
             spec,
             folder,
             state: State::Queued,
