@@ -117,6 +117,8 @@ pub(crate) enum DialectWord {
     Openpai,
     /// Azure ML component, version 1.5 or 2
     Component,
+    /// Alibaba PAI processor
+    Processor,
 }
 
 impl From<DialectWord> for Dialect {
@@ -124,6 +126,7 @@ impl From<DialectWord> for Dialect {
         match word {
             DialectWord::Openpai => Dialect::OpenPai,
             DialectWord::Component => Dialect::Component,
+            DialectWord::Processor => Dialect::Processor,
         }
     }
 }

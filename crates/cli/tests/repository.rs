@@ -133,6 +133,14 @@ fn the_reference_of_component_fields_is_current() {
     );
 }
 
+#[test]
+fn the_reference_of_processor_fields_is_current() {
+    assert_current(
+        "docs/processor-fields.md",
+        &pinnace_spec::processor::fields::reference(),
+    );
+}
+
 fn pinnace(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_pinnace"))
         .args(arguments)

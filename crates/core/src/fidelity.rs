@@ -111,6 +111,11 @@ fn on_this_machine(feature: Feature) -> (Honour, &'static str) {
             "only a pipeline acts on it, and here a component runs alone",
         ),
         Feature::OtherEngine => (NotHonoured, "it needs an engine that this machine has not"),
+        Feature::Cloud => (NotHonoured, "only the cloud has it"),
+        Feature::Watching => (
+            NotHonoured,
+            "`pinnace run` waits and shows logs unless it is given `--detach`",
+        ),
         Feature::Unread => (NotHonoured, "nothing reads it"),
     }
 }
@@ -187,6 +192,10 @@ pub enum Feature {
     Pipeline,
     /// An engine such as Spark or Scope.
     OtherEngine,
+    /// Something that only a cloud sells: spot prices, networks, quotas.
+    Cloud,
+    /// How the one who submits a job watches it.
+    Watching,
     /// Nothing in Pinnace reads it.
     Unread,
 }

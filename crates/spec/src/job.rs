@@ -9,6 +9,7 @@ use crate::component::command::Manner;
 use crate::diagnostic::{Allowed, Diagnostic, Diagnostics, Levels, codes};
 use crate::library::Library;
 use crate::openpai;
+use crate::processor;
 use crate::secrets::{Redactor, SecretValues};
 use crate::setting::{self, Setting};
 use crate::source::{Source, Sources, Span};
@@ -21,17 +22,20 @@ pub enum Dialect {
     OpenPai,
     /// An Azure ML component, version 1.5 or 2.
     Component,
+    /// An Alibaba PAI processor.
+    Processor,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 2] = [Dialect::OpenPai, Dialect::Component];
+    pub const ALL: [Dialect; 3] = [Dialect::OpenPai, Dialect::Component, Dialect::Processor];
 
     /// Its word on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Dialect::OpenPai => "openpai",
             Dialect::Component => "component",
+            Dialect::Processor => "processor",
         }
     }
 
@@ -40,6 +44,7 @@ impl Dialect {
         match self {
             Dialect::OpenPai => "OpenPAI job",
             Dialect::Component => "component",
+            Dialect::Processor => "processor",
         }
     }
 
@@ -50,6 +55,9 @@ impl Dialect {
             .any(|key| root.get(key).is_some())
         {
             return Some(Dialect::OpenPai);
+        }
+        if processor::is_processor(root) {
+            return Some(Dialect::Processor);
         }
         component::is_component(root).then_some(Dialect::Component)
     }
@@ -177,6 +185,9 @@ pub fn read(
             Some(Dialect::Component) if document.complete => {
                 job = component::read_job(root, sources, request, library, &mut out);
             }
+            Some(Dialect::Processor) if document.complete => {
+                job = processor::read_job(root, sources, request, library, &mut out);
+            }
             Some(dialect) => partial(dialect, root, sources, &mut out),
             None if document.complete => out.push(unknown_dialect(root)),
             None => {}
@@ -229,6 +240,7 @@ fn partial(dialect: Dialect, root: &Node<'_>, sources: &Sources, out: &mut Diagn
     match dialect {
         Dialect::OpenPai => openpai::check_shape(root, sources, &mut found),
         Dialect::Component => component::check_shape(root, sources, &mut found),
+        Dialect::Processor => processor::check_shape(root, sources, &mut found),
     }
     for diagnostic in found.into_vec() {
         let absent = diagnostic.code == &codes::MISSING_KEY || diagnostic.code == &codes::TOO_FEW;
@@ -253,7 +265,8 @@ fn unknown_dialect(root: &Node<'_>) -> Diagnostic {
     )
     .help("an OpenPAI job has `protocolVersion: 2` and `taskRoles`")
     .help("a component has `inputs`, `outputs` and a `type` such as `CommandComponent`")
-    .help("`--dialect openpai` or `--dialect component` reads it as one all the same, and says what is missing")
+    .help("a processor has `image_uri` and `command`")
+    .help("`--dialect` with `openpai`, `component` or `processor` reads it as one all the same, and says what is missing")
 }
 
 /// Turns every loss into an error, at the key that is lost.

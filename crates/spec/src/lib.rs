@@ -16,6 +16,7 @@
 //! | [`job`] | the whole way, for callers |
 //! | [`component`] | Azure ML components |
 //! | [`openpai`] | the OpenPAI job protocol, version 2 |
+//! | [`processor`] | Alibaba PAI processors |
 
 pub mod component;
 pub mod diagnostic;
@@ -23,6 +24,7 @@ pub mod job;
 pub mod jsonpath;
 pub mod library;
 pub mod openpai;
+pub mod processor;
 pub mod secrets;
 pub mod setting;
 pub mod shape;

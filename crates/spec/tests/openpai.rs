@@ -1,6 +1,8 @@
 //! OpenPAI jobs from text to plan: the cases of the protocol and of the prerequisites proposal.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod leaves;
+
 use std::collections::HashMap;
 
 use pinnace_core::plan::{Action, Event, OnFailure, Role, Step};
@@ -276,50 +278,7 @@ fn every_leaf_of_a_plan_has_an_origin() {
     for (name, text) in GOOD_CASES {
         let read = read(text);
         let job = read.job();
-        let plan = serde_json::to_value(&job.plan).unwrap();
-        let mut leaves = Vec::new();
-        collect_leaves("", &plan, &mut leaves);
-        for leaf in &leaves {
-            assert!(
-                job.origins.contains_key(leaf),
-                "{name}: {leaf} has no origin"
-            );
-        }
-        for path in job.origins.keys() {
-            assert!(
-                leaves.contains(path),
-                "{name}: {path} has an origin and is no leaf"
-            );
-        }
-    }
-}
-
-fn collect_leaves(path: &str, value: &serde_json::Value, leaves: &mut Vec<String>) {
-    use serde_json::Value;
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                let path = if path.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{path}.{key}")
-                };
-                collect_leaves(&path, value, leaves);
-            }
-        }
-        Value::Array(items)
-            if items
-                .iter()
-                .any(|item| item.get("secret").is_some() || item.get("path").is_some()) =>
-        {
-            leaves.push(path.to_owned());
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                collect_leaves(&format!("{path}[{index}]"), item, leaves);
-            }
-        }
-        _ => leaves.push(path.to_owned()),
+        leaves::all_have_origins(name, job);
     }
 }
 

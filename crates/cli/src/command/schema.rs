@@ -1,6 +1,6 @@
 use clap::Args;
 
-use pinnace_spec::{component, openpai};
+use pinnace_spec::{component, openpai, processor};
 
 use super::Exit;
 use crate::reading::DialectWord;
@@ -26,6 +26,7 @@ impl Schema {
         let schema = match self.dialect {
             DialectWord::Openpai => openpai::fields::json_schema(),
             DialectWord::Component => component::fields::json_schema(),
+            DialectWord::Processor => processor::fields::json_schema(),
         };
         terminal::print(&format!("{schema:#}\n"));
         Exit::Clean

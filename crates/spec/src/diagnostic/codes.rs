@@ -157,4 +157,15 @@ codes! {
     SEVERAL_OPTIONALS = "P1059" "several-optionals" Warning: "a group disappears with any of several optional inputs";
     ARGUMENT_SHIFT = "P1060" "argument-shift" Warning: "without a missing input, an argument reaches the wrong parameter";
     REFUSED_ARGUMENTS = "P1061" "refused-arguments" Warning: "the entry script of a command would refuse its arguments";
+
+    ODD_JOB_TYPE = "P1120" "odd-job-type" Warning: "a processor has a type of job that PAI does not know";
+    MISSING_CHANNEL = "P1121" "missing-channel" Error: "a required input of a processor has no place";
+    UNDECLARED_CHANNEL = "P1122" "undeclared-channel" Warning: "an input that the channels of a processor do not list";
+    REPEATED_CHANNEL = "P1123" "repeated-channel" Error: "a channel of a processor is listed twice";
+    SHARED_VARIABLE = "P1124" "shared-variable" Warning: "two names of a processor make one variable";
+    BAD_SPOT_LIMIT = "P1125" "bad-spot-limit" Error: "the price limit of spot instances does not fit their strategy";
+    BAD_REQUIREMENT = "P1126" "bad-requirement" Error: "a requirement of a processor is not a package";
+    ODD_OUTPUT_FOLDER = "P1127" "odd-output-folder" Warning: "a command names a folder for outputs that no task has";
+    BAD_LOCATION = "P1128" "bad-location" Error: "data of a processor lies or goes where Pinnace cannot reach it";
+    BAD_METRIC = "P1129" "bad-metric" Error: "the expression of a metric cannot find a number";
 }

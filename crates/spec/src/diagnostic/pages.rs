@@ -135,6 +135,16 @@ pages! {
     "P1059"
     "P1060"
     "P1061"
+    "P1120"
+    "P1121"
+    "P1122"
+    "P1123"
+    "P1124"
+    "P1125"
+    "P1126"
+    "P1127"
+    "P1128"
+    "P1129"
 }
 
 /// The page of a code: why it matters, a wrong example and its repair. In Markdown.

@@ -1,0 +1,350 @@
+//! Code, inputs and outputs: where they lie and where a task finds them.
+
+use indexmap::IndexMap;
+use pinnace_core::origin::Origin;
+use pinnace_core::plan::{
+    Code, DataKind, Input, InputMode, Location, NotALocation, Output, OutputMode, Scheme,
+};
+
+use super::{CODE, INPUTS, Lowering, OUTPUTS, ROLE};
+use crate::diagnostic::{Diagnostic, codes};
+use crate::library::Look;
+use crate::processor::model::{Channel, Place};
+use crate::setting::Binding;
+use crate::source::Span;
+
+/// Which files of the code are left out of its snapshot; the first of these in it says so.
+const IGNORE: [&str; 2] = [".paiignore", ".gitignore"];
+
+/// Outputs that a job goes on writing where it stopped.
+const KEPT: [&str; 2] = ["checkpoints", "tensorboard"];
+
+/// Stands in a location for the identifier of the job.
+const JOB: &str = "{job}";
+
+/// A place as a user wrote it.
+struct Written {
+    text: String,
+    span: Span,
+    /// Relative paths are taken from it.
+    folder: Option<String>,
+    origin: Origin,
+}
+
+impl Lowering<'_, '_> {
+    pub(super) fn code(&mut self) -> Option<Code> {
+        let name = self.processor.source_dir?;
+        let node = self.field("source_dir")?;
+        let written = Written {
+            text: name.text.to_owned(),
+            span: name.span,
+            folder: self.request.folder.map(str::to_owned),
+            origin: self.trace.written(node, "source_dir"),
+        };
+        let source = self.location(&written)?;
+        if let Some(path) = source.local()
+            && matches!(self.library.look(path), Look::File { .. })
+        {
+            let message = format!("`source_dir` is a folder, and `{}` is a file", name.text);
+            self.out.push(
+                Diagnostic::new(&codes::BAD_LOCATION, name.span, message)
+                    .help("name the folder in which the file lies"),
+            );
+            return None;
+        }
+        let origin = written.origin;
+        self.trace
+            .note(format_args!("roles.{ROLE}.code.source"), |_| origin);
+        self.by_contract(
+            format_args!("roles.{ROLE}.code.target"),
+            "where PAI puts the code",
+            None,
+        );
+        for index in 0..IGNORE.len() {
+            self.by_contract(
+                format_args!("roles.{ROLE}.code.ignore[{index}]"),
+                "what these files list is left out of the snapshot",
+                None,
+            );
+        }
+        Some(Code {
+            source,
+            target: CODE.to_owned(),
+            ignore: IGNORE.map(str::to_owned).to_vec(),
+            includes: Vec::new(),
+        })
+    }
+
+    pub(super) fn has_requirements(&self, code: &Code) -> bool {
+        let Some(folder) = code.source.local() else {
+            return true;
+        };
+        let look = self.library.look(&format!("{folder}/requirements.txt"));
+        matches!(look, Look::File { .. })
+    }
+
+    pub(super) fn inputs(&mut self) -> IndexMap<String, Input> {
+        let mut inputs = IndexMap::new();
+        let flags = self.flags;
+        for channel in &self.processor.inputs {
+            let flag = flag_of(&flags.inputs, channel.name.text);
+            if let Some(written) = self.written(channel, flag, "inputs") {
+                self.input(channel.name.text, &written, &mut inputs);
+            }
+        }
+        for flag in &flags.inputs {
+            if !inputs.contains_key(flag.name_text()) && !self.names_input(flag) {
+                let written = self.typed(flag, None);
+                self.input(flag.name_text(), &written, &mut inputs);
+            }
+        }
+        inputs
+    }
+
+    fn names_input(&self, flag: &Binding<'_>) -> bool {
+        let named = |channel: &Channel<'_>| channel.name.text == flag.name_text();
+        self.processor.inputs.iter().any(named)
+    }
+
+    fn input(&mut self, name: &str, written: &Written, inputs: &mut IndexMap<String, Input>) {
+        let Some(source) = self.location(written) else {
+            return;
+        };
+        let kind = self.kind(&source, &written.text);
+        let target = match kind {
+            DataKind::File => format!("{INPUTS}/{name}/{}", source.name()),
+            _ => format!("{INPUTS}/{name}"),
+        };
+        let at = |leaf: &str| format!("roles.{ROLE}.inputs.{name}.{leaf}");
+        self.trace.note(at("source"), |_| written.origin.clone());
+        self.by_contract(at("target"), "where PAI puts an input of this name", None);
+        self.by_contract(at("kind"), "what lies there", Some(written.origin.clone()));
+        self.by_contract(at("mode"), "PAI mounts inputs read-only", None);
+        inputs.insert(
+            name.to_owned(),
+            Input {
+                source,
+                target,
+                kind,
+                mode: InputMode::Mount,
+            },
+        );
+    }
+
+    /// A URL that does not end in `/` is a file, as PAI has it.
+    fn kind(&self, source: &Location, written: &str) -> DataKind {
+        match source.scheme() {
+            Scheme::Local => match source.local().map(|path| self.library.look(path)) {
+                Some(Look::File { .. }) => DataKind::File,
+                _ => DataKind::Folder,
+            },
+            Scheme::Dataset | Scheme::Datastore => DataKind::Folder,
+            Scheme::Http | Scheme::S3 | Scheme::Oss if written.trim_end().ends_with('/') => {
+                DataKind::Folder
+            }
+            Scheme::Http | Scheme::S3 | Scheme::Oss => DataKind::File,
+        }
+    }
+
+    pub(super) fn outputs(&mut self) -> IndexMap<String, Output> {
+        let flags = self.flags;
+        let mut outputs = IndexMap::new();
+        for channel in &self.processor.outputs {
+            let flag = flag_of(&flags.outputs, channel.name.text);
+            if let Some(written) = self.written(channel, flag, "outputs") {
+                self.output(channel.name.text, Some(&written), &mut outputs);
+            }
+        }
+        for flag in &flags.outputs {
+            if !outputs.contains_key(flag.name_text()) {
+                let written = self.typed(flag, None);
+                self.output(flag.name_text(), Some(&written), &mut outputs);
+            }
+        }
+        for declared in &self.processor.output_channels {
+            if !outputs.contains_key(declared.name.text) {
+                let written = self.below_output_path(declared.name.text);
+                self.output(declared.name.text, written.as_ref(), &mut outputs);
+            }
+        }
+        outputs
+    }
+
+    /// Where an output goes that has no place of its own.
+    fn below_output_path(&self, name: &str) -> Option<Written> {
+        let node = self.field("output_path")?;
+        let base = Location::parse(node.as_text()?, self.request.folder);
+        let text = match base {
+            Ok(base) => format!("{}/{JOB}/{name}", base.as_str().trim_end_matches('/')),
+            Err(_) => node.as_text()?.to_owned(),
+        };
+        Some(Written {
+            text,
+            span: node.span,
+            folder: None,
+            origin: self.trace.written(node, "output_path"),
+        })
+    }
+
+    fn output(
+        &mut self,
+        name: &str,
+        written: Option<&Written>,
+        outputs: &mut IndexMap<String, Output>,
+    ) {
+        let destination = match written {
+            Some(written) => match self.destination(written) {
+                Some(location) => Some(location),
+                None => return,
+            },
+            None => None,
+        };
+        let append = KEPT.contains(&name)
+            || self
+                .processor
+                .output_channels
+                .iter()
+                .any(|declared| declared.name.text == name && declared.appendable);
+        let at = |leaf: &str| format!("roles.{ROLE}.outputs.{name}.{leaf}");
+        self.by_contract(
+            at("target"),
+            "where PAI looks for an output of this name",
+            None,
+        );
+        self.by_contract(at("kind"), "outputs of PAI are folders", None);
+        self.by_contract(at("mode"), "PAI mounts outputs", None);
+        self.trace.note(at("destination"), |_| match written {
+            Some(written) => written.origin.clone(),
+            None => Origin::default_rule("a folder that Pinnace keeps"),
+        });
+        if append {
+            self.by_contract(at("append"), "what lies at its place already is kept", None);
+        }
+        outputs.insert(
+            name.to_owned(),
+            Output {
+                target: format!("{OUTPUTS}/{name}"),
+                kind: DataKind::Folder,
+                mode: OutputMode::Mount,
+                destination,
+                register: None,
+                append,
+            },
+        );
+    }
+
+    /// What a channel says, or a flag in its place.
+    fn written(
+        &mut self,
+        channel: &Channel<'_>,
+        flag: Option<&Binding<'_>>,
+        section: &str,
+    ) -> Option<Written> {
+        let path = format!("{section}.{}", channel.name.text);
+        let in_file = self.trace.written(channel.node, &path);
+        if let Some(flag) = flag {
+            return Some(Written {
+                text: flag.value_text().to_owned(),
+                span: flag.value,
+                folder: self.request.here.map(str::to_owned),
+                origin: flag.origin(Some(in_file)),
+            });
+        }
+        let Some(place) = channel.place else {
+            if channel.node.as_map().is_some() || channel.node.is_null() {
+                let message = format!("`{}` does not say where it lies", channel.name.text);
+                self.out.push(
+                    Diagnostic::new(&codes::BAD_LOCATION, channel.name.span, message)
+                        .help("write a path, a URL or `dataset_id: NAME`"),
+                );
+            }
+            return None;
+        };
+        let node = place.node();
+        let text = node.as_text().unwrap_or_default();
+        let text = match place {
+            Place::Uri(_) => text.to_owned(),
+            Place::Dataset(_) => format!("dataset:{}", text.replacen('/', ":", 1)),
+        };
+        Some(Written {
+            text,
+            span: node.span,
+            folder: self.request.folder.map(str::to_owned),
+            origin: in_file,
+        })
+    }
+
+    /// Reads a place and reports what is wrong with it.
+    fn parse(&mut self, written: &Written) -> Option<Location> {
+        match Location::parse(&written.text, written.folder.as_deref()) {
+            Ok(location) => Some(location),
+            // A check of a text that lies nowhere cannot say more.
+            Err(NotALocation::NoFolder) if !self.request.plan => None,
+            Err(problem) => {
+                let help = match &problem {
+                    NotALocation::UnknownScheme(_) => {
+                        "give a path of this machine with `--input NAME=PATH` or `--output NAME=PATH`"
+                    }
+                    NotALocation::NoFolder => "write an absolute path",
+                    _ => "write a path, or a URL such as `oss://bucket/folder/`",
+                };
+                self.out.push(
+                    Diagnostic::new(&codes::BAD_LOCATION, written.span, problem.to_string())
+                        .help(help),
+                );
+                None
+            }
+        }
+    }
+
+    /// Where something lies that must be there.
+    fn location(&mut self, written: &Written) -> Option<Location> {
+        let location = self.parse(written)?;
+        let missing = location
+            .local()
+            .is_some_and(|path| self.library.look(path) == Look::Missing);
+        if missing {
+            let message = format!("`{}` is not there", written.text);
+            self.out.push(
+                Diagnostic::new(&codes::MISSING_FILE, written.span, message)
+                    .help(format!("it would be `{location}`")),
+            );
+            return None;
+        }
+        Some(location)
+    }
+
+    /// Where something may be written.
+    fn destination(&mut self, written: &Written) -> Option<Location> {
+        let location = self.parse(written)?;
+        let problem = match location.scheme() {
+            Scheme::Http => "nothing can be written to an `http` URL",
+            Scheme::Local
+                if location
+                    .local()
+                    .is_some_and(|path| matches!(self.library.look(path), Look::File { .. })) =>
+            {
+                "an output is a folder, and a file lies there"
+            }
+            _ => return Some(location),
+        };
+        self.out.push(
+            Diagnostic::new(&codes::BAD_LOCATION, written.span, problem)
+                .help("name a folder of this machine, `oss://…` or `s3://…`"),
+        );
+        None
+    }
+
+    fn typed(&self, flag: &Binding<'_>, instead_of: Option<Origin>) -> Written {
+        Written {
+            text: flag.value_text().to_owned(),
+            span: flag.value,
+            folder: self.request.here.map(str::to_owned),
+            origin: flag.origin(instead_of),
+        }
+    }
+}
+
+fn flag_of<'f, 's>(flags: &'f [Binding<'s>], name: &str) -> Option<&'f Binding<'s>> {
+    flags.iter().find(|flag| flag.name_text() == name)
+}

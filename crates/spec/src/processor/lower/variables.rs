@@ -1,0 +1,141 @@
+//! The variables and files that tell a task about its parameters and data.
+
+use indexmap::IndexMap;
+use pinnace_core::origin::{Cause, Origin};
+use pinnace_core::plan::{DataKind, Input, Output};
+use pinnace_core::text::Text;
+
+use super::{CODE, CONFIG, Lowering, ROLE};
+use crate::processor::names::{quoted, variable_part};
+use crate::processor::python;
+
+impl<'d> Lowering<'_, 'd> {
+    /// Later ones win: what the user sets is what the task sees.
+    pub(super) fn variables(
+        &mut self,
+        inputs: &IndexMap<String, Input>,
+        outputs: &IndexMap<String, Output>,
+    ) -> IndexMap<String, Text> {
+        let mut env = IndexMap::new();
+        self.set(
+            &mut env,
+            "PAI_WORKING_DIR",
+            folder(CODE),
+            "where the code lies",
+        );
+        self.set(
+            &mut env,
+            "PAI_CONFIG_DIR",
+            folder(CONFIG),
+            "where the parameters lie",
+        );
+        let texts = self.parameter_texts();
+        let json = serde_json::to_string(&texts).unwrap_or_default();
+        self.set(
+            &mut env,
+            "PAI_HPS",
+            Text::from(json),
+            "all parameters as texts",
+        );
+        let words: Vec<String> = texts
+            .iter()
+            .map(|(name, value)| format!("--{name} {}", quoted(value)))
+            .collect();
+        let how = "all parameters as arguments";
+        self.set(&mut env, "PAI_USER_ARGS", Text::from(words.join(" ")), how);
+        for (name, node) in &self.processor.parameters {
+            let variable = format!("PAI_HPS_{}", variable_part(name.text));
+            let path = format!("parameters.{}", name.text);
+            self.trace.value(
+                format_args!("roles.{ROLE}.env.{variable}"),
+                Some(node),
+                path,
+                "",
+            );
+            env.insert(variable, Text::from(python::str(node)));
+        }
+        for (name, input) in inputs {
+            let value = match input.kind {
+                DataKind::File => path(&input.target),
+                _ => folder(&input.target),
+            };
+            let variable = format!("PAI_INPUT_{}", variable_part(name));
+            self.set(&mut env, &variable, value, "where the task finds the input");
+        }
+        for (name, output) in outputs {
+            let variable = format!("PAI_OUTPUT_{}", variable_part(name));
+            let how = "where the task puts the output";
+            self.set(&mut env, &variable, folder(&output.target), how);
+        }
+        for (name, node) in &self.processor.environments {
+            if let Some(text) = node.as_text() {
+                let leaf = format!("roles.{ROLE}.env.{}", name.text);
+                let path = format!("environments.{}", name.text);
+                self.trace.value(leaf, Some(node), path, "");
+                env.insert(name.text.to_owned(), Text::from(text));
+            }
+        }
+        env
+    }
+
+    fn set(&mut self, env: &mut IndexMap<String, Text>, name: &str, value: Text, how: &str) {
+        self.by_contract(format_args!("roles.{ROLE}.env.{name}"), how, None);
+        env.insert(name.to_owned(), value);
+    }
+
+    /// The parameters as PAI has them.
+    fn parameter_texts(&self) -> IndexMap<&'d str, String> {
+        self.processor
+            .parameters
+            .iter()
+            .map(|(name, node)| (name.text, python::str(node)))
+            .collect()
+    }
+
+    /// `hyperparameters.json` as PAI writes it, and `parameters.json` with the types kept.
+    pub(super) fn files(&mut self) -> IndexMap<String, Text> {
+        let typed: serde_json::Map<String, serde_json::Value> = self
+            .processor
+            .parameters
+            .iter()
+            .map(|(name, node)| (name.text.to_owned(), python::json(node)))
+            .collect();
+        let texts = self.parameter_texts();
+        let contents = [
+            ("hyperparameters.json", serde_json::to_string_pretty(&texts)),
+            ("parameters.json", serde_json::to_string_pretty(&typed)),
+        ];
+        let via: Vec<Origin> = self
+            .field("parameters")
+            .map(|node| self.trace.written(node, "parameters"))
+            .into_iter()
+            .collect();
+        let mut files = IndexMap::new();
+        for (name, content) in contents {
+            let path = format!("{CONFIG}/{name}");
+            self.trace
+                .note(format_args!("roles.{ROLE}.files.{path}"), |_| Origin {
+                    cause: Cause::Made {
+                        how: "the parameters as JSON".to_owned(),
+                    },
+                    place: None,
+                    via: via.clone(),
+                });
+            files.insert(path, Text::from(content.unwrap_or_default() + "\n"));
+        }
+        files
+    }
+}
+
+fn path(path: &str) -> Text {
+    let mut text = Text::default();
+    text.push_path(path);
+    text
+}
+
+/// PAI writes folders with a `/` behind them.
+fn folder(target: &str) -> Text {
+    let mut text = path(target);
+    text.push_literal("/");
+    text
+}

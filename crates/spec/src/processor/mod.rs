@@ -1,0 +1,59 @@
+//! Alibaba PAI processors: a `Processor(...).run(...)` call as a file.
+//!
+//! Document → [`fields`] (shape) → [`read`] (model) → [`check`] (one field against another) →
+//! [`lower`] (the `/ml` contract, plan).
+
+pub mod check;
+pub mod fields;
+pub mod lower;
+pub mod model;
+pub mod names;
+pub mod python;
+pub mod read;
+
+use crate::diagnostic::Diagnostics;
+use crate::job::{Dialect, Job, Request};
+use crate::library::Library;
+use crate::secrets::SecretValues;
+use crate::setting;
+use crate::shape;
+use crate::source::Sources;
+use crate::yaml::Node;
+
+/// Checks the fields of a document by themselves.
+pub fn check_shape(root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
+    shape::check(root, &fields::SHAPE, sources, out);
+}
+
+/// Whether a document looks like a processor.
+pub fn is_processor(root: &Node<'_>) -> bool {
+    let has = |key: &str| root.get(key).is_some();
+    has("image_uri") || (has("command") && (has("source_dir") || has("instance_type")))
+}
+
+/// Reads a complete document: every problem in it, and its plan if that is wanted.
+pub fn read_job(
+    root: &Node<'_>,
+    sources: &Sources,
+    request: &Request<'_>,
+    library: &dyn Library,
+    out: &mut Diagnostics,
+) -> Option<Job> {
+    check_shape(root, sources, out);
+    root.as_map()?;
+    let processor = read::processor(root);
+    let inputs = setting::bindings(request.inputs, sources, out);
+    let outputs = setting::bindings(request.outputs, sources, out);
+    let given: Vec<&str> = inputs.iter().map(setting::Binding::name_text).collect();
+    check::check(&processor, &given, out);
+    let flags = lower::Flags { inputs, outputs };
+    let lowered = lower::lower(&processor, &flags, sources, request, library, out);
+    let (plan, origins) = lowered.filter(|_| !out.has_errors())?;
+    Some(Job {
+        dialect: Dialect::Processor,
+        plan,
+        origins,
+        fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
+        secrets: SecretValues::of_document(root),
+    })
+}
