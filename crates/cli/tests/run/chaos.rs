@@ -11,7 +11,9 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{Place, has_ended, job, processes_of, state_of_launches, until, with_shared};
+use crate::support::{
+    Place, has_ended, job, processes_of, say, state_of_launches, until, with_shared,
+};
 
 /// How many jobs, unless `PINNACE_CHAOS_JOBS` says otherwise; `PINNACE_CHAOS_SEED` makes other ones.
 const JOBS: u32 = 12;
@@ -182,9 +184,9 @@ fn every_job_reaches_its_verdict_and_no_task_runs_twice_at_a_time() {
     for run in &mut shown {
         run.wait().unwrap();
     }
-    eprintln!(
+    say(&format!(
         "{count} jobs; killed {kills:?} commands, drivers and supervisors; jobs by retries: {tries:?}"
-    );
+    ));
     assert!(!place.path().join("shared/twice").exists());
     nothing_is_left(&place);
 }

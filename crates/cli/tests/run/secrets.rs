@@ -1,146 +1,192 @@
 //! The value of a secret is known to the job's own tasks and to nobody else.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Place, job, until, with_shared};
+use crate::support::{Place, job, processes_of, until, with_shared};
 
-const VALUE: &str = "open-sesame-4711";
+/// Of a kind that looks different in a URL, in base64 and in JSON.
+const VALUE: &str = "open sesame/4711+\"x\"";
+/// The shortest that is kept out of logs.
+const SHORT: &str = "q7Zw";
 
-fn holds_value(path: &Path) -> Option<std::path::PathBuf> {
-    if path.is_dir() {
-        return std::fs::read_dir(path)
-            .unwrap()
-            .flatten()
-            .find_map(|entry| holds_value(&entry.path()));
+/// Says the secret in many ways, and waits for a word.
+const TELLS: &str = r#"export TOKEN='<% $secrets.token %>' SHORT='<% $secrets.short %>'
+[ ${#TOKEN} = 20 ] && [ ${#SHORT} = 4 ] || exit 5
+echo "token: $TOKEN, short: $SHORT"; echo "$TOKEN" >&2
+printf %s "$TOKEN" | base64; echo "user:$TOKEN" | base64; echo "$TOKEN" | base64 -w 0 | tr +/ -_; echo
+printf %s "$TOKEN" | sed 's/ /%20/g; s/\//%2F/g; s/+/%2B/g; s/"/%22/g'; echo
+printf %s "$TOKEN" | sed 's/"/\\"/g'; echo
+printf %s "${TOKEN%4711*}"; sleep 0.1; echo "4711${TOKEN#*4711}"
+echo said
+while [ ! -e /mnt/shared/go ]; do sleep 0.05; done"#;
+
+/// What must be found nowhere: the values, and those parts of their other forms that depend on them alone.
+fn forbidden() -> Vec<Vec<u8>> {
+    let mut all: Vec<String> = [VALUE, SHORT, "open%20sesame%2F4711", "sesame/4711+\\\"x"]
+        .map(ToOwned::to_owned)
+        .to_vec();
+    for before in ["", "u", "us"] {
+        let script = format!("printf %s '{before}{VALUE}' | base64 -w 0");
+        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+        let encoded = String::from_utf8(output.stdout).unwrap();
+        // The first and the last four digits may hold something else.
+        let core = encoded[4..encoded.len() - 4].to_owned();
+        all.push(core.replace('+', "-").replace('/', "_"));
+        all.push(core);
     }
-    let bytes = std::fs::read(path).unwrap_or_default();
-    bytes
-        .windows(VALUE.len())
-        .any(|window| window == VALUE.as_bytes())
-        .then(|| path.to_owned())
+    all.into_iter().map(String::into_bytes).collect()
+}
+
+fn holds(bytes: &[u8], what: &[u8]) -> bool {
+    bytes.windows(what.len()).any(|window| window == what)
+}
+
+/// The files below a folder in which something forbidden stands.
+fn betrayed(path: &Path, forbidden: &[Vec<u8>]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![path.to_owned()];
+    while let Some(path) = open.pop() {
+        if path.is_dir() && !path.is_symlink() {
+            open.extend(
+                fs::read_dir(path)
+                    .into_iter()
+                    .flatten()
+                    .flatten()
+                    .map(|entry| entry.path()),
+            );
+        } else if path.is_file() {
+            let bytes = fs::read(&path).unwrap_or_default();
+            if forbidden.iter().any(|what| holds(&bytes, what)) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Nobody tells the value in their arguments, and no process of Pinnace holds it in its variables.
+fn nobody_shows_it(place: &Place) {
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let bytes = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        assert!(
+            !holds(&bytes, VALUE.as_bytes()),
+            "{}",
+            String::from_utf8_lossy(&bytes)
+        );
+    }
+    let ours = processes_of(&place.state());
+    let ours = ours.iter().filter(|(_, line)| line.contains("pinnace\0"));
+    let mut seen = 0;
+    for (pid, line) in ours {
+        seen += 1;
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        assert!(!holds(&variables, VALUE.as_bytes()), "{line}");
+    }
+    assert!(seen > 0);
+}
+
+fn with_secrets(text: &str) -> String {
+    let secrets = format!("secrets:\n  token: '{VALUE}'\n  short: {SHORT}\ntaskRoles:");
+    with_shared(text).replace("taskRoles:", &secrets)
+}
+
+/// A job that tells, and then does this.
+fn tells(place: &Place, name: &str, then: &str) -> String {
+    let text = job(name, &[("worker", 1, (1, -1), &format!("{TELLS}\n{then}"))]);
+    let hook = "  - name: hook\n    type: script\n    callbacks:\n      - {event: taskStarts, commands: ['echo hook says \
+                <% $secrets.token %>']}\n      - {event: taskCompletes, commands: ['echo at last <% $secrets.token %>']}\nsecrets:";
+    let text = with_secrets(&text)
+        .replace("secrets:", hook)
+        .replace("[shared]", "[shared, hook]");
+    place.file(&format!("{name}.yaml"), &text)
 }
 
 #[test]
 fn a_secret_reaches_its_task_and_is_in_no_file_log_or_list_of_processes() {
     let place = Place::new();
-    let command = "export TOKEN='<% $secrets.token %>'\n[ ${#TOKEN} = 16 ] || exit 5\necho token: $TOKEN\n\
-                   echo $TOKEN | base64\nwhile [ ! -e /mnt/shared/go ]; do sleep 0.05; done\nexit 6";
-    std::fs::create_dir(place.path().join("shared")).unwrap();
-    let text = with_shared(&job("secret", &[("worker", 1, (1, -1), command)])).replace(
-        "taskRoles:",
-        &format!("secrets:\n  token: {VALUE}\ntaskRoles:"),
-    );
-    let file = place.file("secret.yaml", &text);
-    let run = place.start(&["run", &file, "--storage", "shared=shared"]);
-    until("the task speaks", || {
-        place.pinnace(&["logs", "secret"]).stdout.contains("token:")
-    });
-    let processes = Command::new("ps").args(["axwwo", "args"]).output();
-    if let Ok(processes) = processes {
-        let list = String::from_utf8_lossy(&processes.stdout).into_owned();
-        assert!(!list.contains(VALUE), "{list}");
+    let shared = place.folder("shared");
+    let forbidden = forbidden();
+    let run = |name: &str, then: &str, more: &[&str]| {
+        let file = tells(&place, name, then);
+        let arguments = ["run", "--detach", &file, "--storage", "shared=shared"];
+        let said = place.pinnace(&[&arguments[..], more].concat()).succeeded();
+        said.stdout.trim().to_owned()
+    };
+    let fine = run("fine", "true", &[]);
+    let fails = run("fails", "exit 6", &[]);
+    let again = run("again", "rm /mnt/shared/once && exit 7", &[]);
+    fs::write(shared.join("once"), "").unwrap();
+    let stopped = run("stopped", "sleep 60", &[]);
+    let kept = run("kept", "exit 8", &["--keep-on-failure", "10m"]);
+    let clones = {
+        let text = job("clones", &[("worker", 1, (1, -1), "true")])
+            + "extras:\n  com.microsoft.pai.runtimeplugin:\n    - plugin: git\n      parameters: {repo_uri: 'http://me:<% \
+               $secrets.short %>@127.0.0.1:1/x.git'}\n";
+        let file = place.file("clones.yaml", &with_secrets(&text));
+        let said = place.pinnace(&["run", "-d", &file, "--storage", "shared=shared"]);
+        said.succeeded().stdout.trim().to_owned()
+    };
+    let mut front = place.start(&[
+        "run",
+        &tells(&place, "killed", "true"),
+        "--storage",
+        "shared=shared",
+    ]);
+    for id in [&fine, &fails, &again, &stopped, &kept, "killed"] {
+        until("the task has said it", || {
+            place.pinnace(&["logs", id]).stdout.contains("| said\n")
+        });
     }
-    assert_eq!(holds_value(&place.state()), None);
+    nobody_shows_it(&place);
+    front.kill().unwrap();
+    front.wait().unwrap();
+    assert_eq!(betrayed(&place.state(), &forbidden), [] as [PathBuf; 0]);
+
     place.file("shared/go", "");
-    let output = run.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    for stream in [&output.stdout, &output.stderr] {
-        assert!(!String::from_utf8_lossy(stream).contains(VALUE));
-    }
-    assert_eq!(holds_value(&place.state()), None);
-    assert!(
-        !place
-            .pinnace(&["show", "secret", "-o", "json"])
-            .stdout
-            .contains(VALUE)
-    );
-}
-
-/// A job whose file names a secret and does not have it.
-fn job_without_value() -> String {
-    job(
-        "outside",
-        &[(
-            "worker",
-            1,
-            (1, -1),
-            "printf %s '<% $secrets.token %>' | wc -c",
-        )],
-    )
-}
-
-#[test]
-fn a_secret_can_come_from_a_variable_or_a_file_and_stays_out_of_every_file() {
-    let place = Place::new();
-    let file = place.file("job.yaml", &job_without_value());
-    place.file("token.txt", &format!("{VALUE}\n"));
-    let runs: [(&str, Option<&str>); 4] = [
-        ("token", Some("token")),
-        ("token", Some("PINNACE_SECRET_TOKEN")),
-        ("token=MY_TOKEN", Some("MY_TOKEN")),
-        ("token=@token.txt", None),
-    ];
-    for (word, variable) in runs {
-        let mut command = place.command(&["run", "-q", &file, "--secret", word]);
-        command.envs(variable.map(|variable| (variable, VALUE)));
-        let output = command.output().unwrap();
-        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(stdout, "worker[0] | 16\n", "{word}: {output:?}");
-    }
-    assert_eq!(holds_value(&place.state()), None);
-    // The file is right as it is, for whoever says that the secret comes from outside.
-    place
-        .pinnace(&["check", &file, "--secret", "token"])
-        .succeeded();
-    assert_eq!(place.pinnace(&["check", &file]).code, Some(1));
-}
-
-#[test]
-fn a_value_from_outside_takes_the_place_of_that_of_the_file_also_where_it_stands_in_clear() {
-    let place = Place::new();
-    let text = job_without_value()
-        .replace("taskRoles:", "secrets: {token: another}\ntaskRoles:")
-        .replace("wc -c", &format!("wc -c; echo {VALUE}"));
-    let file = place.file("job.yaml", &text);
-    let output = place
-        .command(&["run", "-q", &file, "--secret", "token=MY_TOKEN"])
-        .env("MY_TOKEN", VALUE)
-        .output()
-        .unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(stdout.starts_with("worker[0] | 16\n"), "{output:?}");
-    assert_eq!(holds_value(&place.state()), None);
-}
-
-#[test]
-fn a_wrong_secret_is_told_before_anything_is_stored_and_never_repeated() {
-    let place = Place::new();
-    let file = place.file("job.yaml", &job_without_value());
-    place.file("empty.txt", "\n");
-    for (word, told) in [
-        ("token", "`--secret token=VARIABLE` takes another one"),
-        ("token=UNSET_VARIABLE", "is not set"),
-        ("token=open-sesame-4711", "never given on the command line"),
-        ("token=@missing.txt", "missing.txt"),
-        ("token=@empty.txt", "its value is empty"),
-        ("token=-", "there is no terminal to ask at"),
+    for (id, code) in [
+        (&*fine, 0),
+        (&fails, 1),
+        (&again, 1),
+        (&clones, 1),
+        ("killed", 0),
     ] {
-        let said = place.pinnace(&["run", &file, "--secret", word]);
-        assert_eq!(said.code, Some(2), "{said:?}");
-        assert!(said.stderr.contains(told), "{word}: {said:?}");
-        assert!(!said.stderr.contains(VALUE), "{said:?}");
+        let said = place.pinnace(&["wait", id]);
+        assert_eq!(said.code, Some(code), "{id}: {said:?}");
     }
-    let said = place
-        .command(&["run", &file, "--secret", "tokne"])
-        .env("tokne", VALUE)
+    place.pinnace(&["stop", "--force", &stopped]).succeeded();
+    until("the task is kept", || {
+        place.show(&kept)["tasks"][0]["facts"]["keptUntil"].is_u64()
+    });
+    let entered = place
+        .pinnace(&["shell", &kept, "worker[0]", "--", "env"])
+        .succeeded();
+    assert!(!entered.stdout.contains(VALUE), "{entered:?}");
+    place.pinnace(&["stop", "--force", &kept]).succeeded();
+    let repeated = place
+        .command(&["retry", "fails"])
+        .env("PINNACE_SECRET_TOKEN", VALUE)
+        .env("PINNACE_SECRET_SHORT", SHORT)
         .output()
         .unwrap();
-    let stderr = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert_eq!(said.status.code(), Some(2));
-    assert!(
-        stderr.contains("P0707") && stderr.contains("did you mean `token`?"),
-        "{stderr}"
-    );
-    assert!(!place.state().exists());
+    assert_eq!(repeated.status.code(), Some(1), "{repeated:?}");
+
+    assert_eq!(betrayed(&place.state(), &forbidden), [] as [PathBuf; 0]);
+    let mut outputs = vec![repeated.stdout, repeated.stderr];
+    for arguments in [
+        &["ps", "--all", "-o", "json"] as &[&str],
+        &["show", &fails],
+        &["show", &fails, "-o", "json"],
+        &["logs", &fine, "--all"],
+        &["logs", &fine, "--runtime"],
+        &["logs", &clones, "--runtime"],
+    ] {
+        let said = place.pinnace(arguments).succeeded();
+        outputs.extend([said.stdout.into_bytes(), said.stderr.into_bytes()]);
+    }
+    for output in outputs {
+        let text = String::from_utf8_lossy(&output);
+        assert!(!forbidden.iter().any(|what| holds(&output, what)), "{text}");
+    }
 }

@@ -254,9 +254,14 @@ pub(crate) fn case(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Says that something is not tested here. The harness hides what a test prints, but not this.
+/// Says that something is not tested here.
 pub(crate) fn skipped(what: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
+    say(&format!("SKIPPED: {what}"));
+}
+
+/// Says something to whoever runs the tests. The harness hides what a test prints, but not this.
+pub(crate) fn say(what: &str) {
+    let _ = writeln!(std::io::stderr(), "{what}");
 }
 
 /// Whether a real SSH server can be started; if not, it is said.
