@@ -35,11 +35,12 @@ fn a_job_in_the_background_can_be_listed_followed_stopped_and_removed() {
     until("the task speaks", || {
         place.pinnace(&["logs", id]).stdout == "worker[0] | begun\n"
     });
-    let listed = place.pinnace(&["ps"]).succeeded().stdout;
-    assert!(
-        listed.contains(id) && listed.contains("running"),
-        "{listed}"
-    );
+    // The task may speak before its start is stored.
+    until("it is listed as running", || {
+        let listed = place.pinnace(&["ps"]).succeeded().stdout;
+        assert!(listed.contains(id), "{listed}");
+        listed.contains("running")
+    });
     let shown = place.pinnace(&["show", "forever"]).succeeded().stdout;
     assert!(
         shown.contains("worker[0]") && shown.contains("command"),
