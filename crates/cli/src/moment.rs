@@ -20,19 +20,20 @@ pub(crate) fn ago(time: Time) -> String {
     span(control::now().since(time))
 }
 
-/// Such as `90s`, `30m`, `2h`, `7d`; a number alone counts minutes. Gives seconds.
+/// Such as `90s`, `30m`, `2h`, `7d`, `2w`; a number alone counts minutes. Gives seconds.
 pub(crate) fn parse_span(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|char: char| char.is_ascii_alphabetic());
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "this is no span of time; `30m` is one".to_owned())?;
     let unit = match &text[digits.len()..] {
         "s" => 1,
         "" | "m" | "min" => 60,
         "h" => 3600,
         "d" => 86_400,
-        _ => return Err("the unit is none of s, m, h and d".to_owned()),
+        "w" => 604_800,
+        _ => return Err("the unit is none of s, m, h, d and w".to_owned()),
     };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "this is no span of time; `30m` is one".to_owned())?;
     number
         .checked_mul(unit)
         .ok_or_else(|| "this is too long".to_owned())
@@ -59,6 +60,7 @@ mod tests {
         assert_eq!(parse_span("30"), Ok(1800));
         assert_eq!(parse_span("2h"), Ok(7200));
         assert_eq!(parse_span("7d"), Ok(604_800));
+        assert_eq!(parse_span("1w"), Ok(604_800));
         for wrong in ["", "m", "-1h", "1y", "99999999999999999d"] {
             assert!(parse_span(wrong).is_err(), "{wrong}");
         }

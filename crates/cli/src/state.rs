@@ -10,6 +10,8 @@ use pinnace_control::job::{Job, JobId};
 use pinnace_control::owner::Ownership;
 use pinnace_control::store::{Found, Store, StoreError};
 
+use pinnace_spec::diagnostic::suggest;
+
 use crate::command::{Exit, complain};
 use crate::terminal::Color;
 
@@ -57,8 +59,15 @@ pub(crate) fn find(store: &Store, word: &str, color: Color) -> Result<JobId, Exi
     {
         Found::One(id) => Ok(id),
         Found::None => {
-            let message = format!("there is no job `{word}`; `pinnace ps --all` lists all jobs");
-            complain(color, &message);
+            let jobs = store
+                .list(false)
+                .map_err(|error| store_failed(color, &error))?;
+            let known = jobs
+                .iter()
+                .flat_map(|job| [job.id.as_str(), job.name.as_str()]);
+            let help = suggest::did_you_mean(word, known)
+                .unwrap_or_else(|| "`pinnace ps --all` lists all jobs".to_owned());
+            complain(color, &format!("there is no job `{word}`; {help}"));
             Err(Exit::Usage)
         }
         Found::Several(ids) => {
@@ -71,6 +80,21 @@ pub(crate) fn find(store: &Store, word: &str, color: Color) -> Result<JobId, Exi
             Err(Exit::Usage)
         }
     }
+}
+
+/// The jobs that words of the user stand for, each once. Those that are not there are told of, and do not keep
+/// the others from being found.
+pub(crate) fn find_all(store: &Store, words: &[String], color: Color) -> (Vec<JobId>, Exit) {
+    let mut ids = Vec::new();
+    let mut exit = Exit::Clean;
+    for word in words {
+        match find(store, word, color) {
+            Ok(id) if ids.contains(&id) => {}
+            Ok(id) => ids.push(id),
+            Err(problem) => exit = problem,
+        }
+    }
+    (ids, exit)
 }
 
 /// All that is known of a job.

@@ -12,11 +12,16 @@ use crate::terminal::{self, Color};
 #[command(after_help = "\
 Examples:
   pinnace prune                     all jobs that have ended
-  pinnace prune --older-than 7d     those that ended more than a week ago")]
+  pinnace prune --older-than 7d     those that ended more than a week ago
+  pinnace prune --dry-run           only tells which")]
 pub(crate) struct Prune {
     /// Only jobs that ended longer ago than this, such as `7d` or `12h`
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_span)]
     older_than: u64,
+
+    /// Tell what would be removed, and remove nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
 
     /// How to show what was removed
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -39,7 +44,7 @@ impl Prune {
             let is_old = job
                 .finished
                 .is_some_and(|end| now.since(end) / 1000 >= self.older_than);
-            if is_old && remove_job(&mut store, &job.id, color)? {
+            if is_old && (self.dry_run || remove_job(&mut store, &job.id, color)?) {
                 removed.push(job.id);
             }
         }
@@ -50,7 +55,12 @@ impl Prune {
                     terminal::print(&format!("{id}\n"));
                 }
                 let count = pinnace_core::words::count(removed.len(), "job");
-                terminal::talk(&format!("removed {count}\n"));
+                let done = if self.dry_run {
+                    "would remove"
+                } else {
+                    "removed"
+                };
+                terminal::talk(&format!("{done} {count}\n"));
             }
         }
         Ok(Exit::Clean)

@@ -2,16 +2,23 @@ use clap::Args;
 use pinnace_control::job::JobId;
 use pinnace_control::store::Store;
 
+use super::stop::ask_to_stop;
+use super::wait::until_ended;
 use super::{Exit, complain};
 use crate::state::{self, store_failed};
 use crate::terminal::{self, Color};
 
 /// Remove jobs that have ended, with their logs and work folders
 #[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 all are removed, 2 one is not there or has not ended.")]
 pub(crate) struct Rm {
     /// The jobs
     #[arg(required = true, value_name = "JOB")]
     jobs: Vec<String>,
+
+    /// Kill the tasks of jobs that have not ended, and remove those jobs too
+    #[arg(short, long)]
+    force: bool,
 }
 
 impl Rm {
@@ -21,14 +28,18 @@ impl Rm {
 
     fn remove(&self, color: Color) -> Result<Exit, Exit> {
         let mut store = state::open(color)?;
-        let mut exit = Exit::Clean;
-        for word in &self.jobs {
-            let id = state::find(&store, word, color)?;
-            if remove_job(&mut store, &id, color)? {
+        let (ids, mut exit) = state::find_all(&store, &self.jobs, color);
+        for id in &ids {
+            if self.force {
+                ask_to_stop(&mut store, id, true, color)?;
+                until_ended(&store, id, color)?;
+            }
+            if remove_job(&mut store, id, color)? {
                 terminal::talk(&format!("removed {id}\n"));
             } else {
-                let message =
-                    format!("the job `{id}` has not ended; `pinnace stop {id}` stops it first");
+                let message = format!(
+                    "the job `{id}` has not ended; `pinnace rm --force {id}` kills it first"
+                );
                 complain(color, &message);
                 exit = Exit::Usage;
             }
@@ -44,11 +55,13 @@ pub(super) fn remove_job(store: &mut Store, id: &JobId, color: Color) -> Result<
         .map_err(|error| store_failed(color, &error))?;
     if gone {
         let folder = store.folder().job(id);
-        if let Err(error) = std::fs::remove_dir_all(&folder) {
-            let message = format!("cannot remove `{}`: {error}", folder.display());
-            complain(color, &message);
-            return Err(Exit::Engine);
-        }
+        pinnace_exec::local::remove_folder(&folder).map_err(|error| {
+            complain(
+                color,
+                &format!("cannot remove `{}`: {error}", folder.display()),
+            );
+            Exit::Engine
+        })?;
     }
     Ok(gone)
 }

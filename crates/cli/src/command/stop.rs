@@ -1,5 +1,6 @@
 use clap::Args;
-use pinnace_control::store::Command;
+use pinnace_control::job::JobId;
+use pinnace_control::store::{Command, Store};
 
 use super::wait::until_ended;
 use super::{Exit, Format, print_json};
@@ -9,6 +10,7 @@ use crate::terminal::{self, Color};
 
 /// Stop jobs: their tasks are asked to end, and their exit hooks run
 #[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 all have ended, 2 one is not there.")]
 pub(crate) struct Stop {
     /// The jobs
     #[arg(required = true, value_name = "JOB")]
@@ -34,34 +36,47 @@ impl Stop {
 
     fn stop(&self, color: Color) -> Result<Exit, Exit> {
         let mut store = state::open(color)?;
-        let mut ids = Vec::new();
-        for word in &self.jobs {
-            ids.push(state::find(&store, word, color)?);
-        }
+        let (ids, exit) = state::find_all(&store, &self.jobs, color);
+        let mut asked = Vec::new();
         for id in &ids {
-            let job = state::load(&store, id, color)?;
-            if job.finished.is_none() {
-                let force = self.force;
-                store
-                    .change(|change| change.ask(&job, Command::Stop { force }))
-                    .map_err(|error| store_failed(color, &error))?;
-                state::look_after(&store, id);
-            }
+            asked.push(ask_to_stop(&mut store, id, self.force, color)?);
         }
         let mut summaries = Vec::new();
-        for id in &ids {
+        for (id, asked) in ids.iter().zip(asked) {
             let job = match self.no_wait {
                 true => state::load(&store, id, color)?,
                 false => until_ended(&store, id, color)?,
             };
             if self.output_format == Format::Text {
-                terminal::talk(&format!("{id}: {}\n", word(job.state.shown())));
+                let state = word(job.state.shown());
+                terminal::talk(&match asked {
+                    true => format!("{id}: {state}\n"),
+                    false => format!("{id}: had ended already, {state}\n"),
+                });
             }
             summaries.push(job.summary());
         }
         if self.output_format == Format::Json {
             print_json(&summaries);
         }
-        Ok(Exit::Clean)
+        Ok(exit)
     }
+}
+
+/// Asks whoever drives a job to stop it; false if it has ended already.
+pub(super) fn ask_to_stop(
+    store: &mut Store,
+    id: &JobId,
+    force: bool,
+    color: Color,
+) -> Result<bool, Exit> {
+    let job = state::load(store, id, color)?;
+    if job.finished.is_some() {
+        return Ok(false);
+    }
+    store
+        .change(|change| change.ask(&job, Command::Stop { force }))
+        .map_err(|error| store_failed(color, &error))?;
+    state::look_after(store, id);
+    Ok(true)
 }

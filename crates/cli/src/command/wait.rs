@@ -14,17 +14,17 @@ use crate::terminal::{self, Color};
 /// How often the store is looked at.
 const PACE: Duration = Duration::from_millis(50);
 
-/// Wait until a job has ended
+/// Wait until jobs have ended
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 the job succeeded, 1 it failed or was stopped, 3 the engine failed."
+    after_help = "Exit status: 0 all succeeded, 1 one failed or was stopped, 2 one is not there, 3 the engine failed."
 )]
 pub(crate) struct Wait {
-    /// The job
-    #[arg(value_name = "JOB")]
-    job: String,
+    /// The jobs
+    #[arg(required = true, value_name = "JOB")]
+    jobs: Vec<String>,
 
-    /// How to show what came of it
+    /// How to show what came of them; several jobs are a list in JSON
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output_format: Format,
 }
@@ -36,14 +36,23 @@ impl Wait {
 
     fn wait(&self, color: Color) -> Result<Exit, Exit> {
         let store = state::open(color)?;
-        let id = state::find(&store, &self.job, color)?;
-        let job = until_ended(&store, &id, color)?;
-        let view = JobView::of(&job, store.folder());
-        match self.output_format {
-            Format::Json => print_json(&view),
-            Format::Text => terminal::talk(&verdict::page(&view, bold(color))),
+        let (ids, mut exit) = state::find_all(&store, &self.jobs, color);
+        let mut views = Vec::new();
+        for id in &ids {
+            let job = until_ended(&store, id, color)?;
+            let view = JobView::of(&job, store.folder());
+            if self.output_format == Format::Text {
+                terminal::talk(&verdict::page(&view, bold(color)));
+            }
+            views.push(view);
+            exit = exit.max(exit_of(&job));
         }
-        Ok(exit_of(&job))
+        match (self.output_format, views.as_slice()) {
+            (Format::Text, _) => {}
+            (Format::Json, [view]) if self.jobs.len() == 1 => print_json(view),
+            (Format::Json, views) => print_json(&views),
+        }
+        Ok(exit)
     }
 }
 

@@ -172,6 +172,49 @@ fn a_flag_keeps_a_failed_task_until_its_time_is_over() {
 }
 
 #[test]
+fn one_wrong_name_does_not_keep_a_command_from_the_others() {
+    let place = Place::new();
+    let file = forever(&place);
+    let short = place.file(
+        "short.yaml",
+        &job(
+            "short",
+            &[("worker", 1, (1, -1), "mkdir -p a/b; chmod 0 a")],
+        ),
+    );
+    place.pinnace(&["run", "-q", &short]).succeeded();
+    place.pinnace(&["run", "-d", &file]).succeeded();
+    let said = place.pinnace(&["stop", "shrot", "forever", "short", "forever"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.stderr.contains("did you mean `short`?"), "{said:?}");
+    assert_eq!(said.stderr.matches(": stopped").count(), 1, "{said:?}");
+    assert!(
+        said.stderr.contains(": had ended already, succeeded"),
+        "{said:?}"
+    );
+    let said = place.pinnace(&["wait", "short", "forever", "-o", "json"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(said.json().as_array().unwrap().len(), 2);
+    let said = place.pinnace(&["rm", "nothing", "short"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.stderr.contains("removed short-"), "{said:?}");
+}
+
+#[test]
+fn a_job_that_runs_is_removed_by_force_alone() {
+    let place = Place::new();
+    let file = forever(&place);
+    place.pinnace(&["run", "-d", &file]).succeeded();
+    let said = place.pinnace(&["rm", "forever"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.stderr.contains("pinnace rm --force"), "{said:?}");
+    place.pinnace(&["rm", "--force", "forever"]).succeeded();
+    assert_eq!(place.pinnace(&["ps", "--all"]).stderr, "no jobs yet\n");
+    let jobs = std::fs::read_dir(place.state().join("jobs")).unwrap();
+    assert_eq!(jobs.count(), 0);
+}
+
+#[test]
 fn what_has_ended_can_be_pruned() {
     let place = Place::new();
     let file = place.file(
@@ -185,6 +228,10 @@ fn what_has_ended_can_be_pruned() {
         .pinnace(&["prune", "--older-than", "1h", "-o", "json"])
         .succeeded();
     assert_eq!(kept.json().as_array().unwrap().len(), 0);
+    let would = place
+        .pinnace(&["prune", "--dry-run", "-o", "json"])
+        .succeeded();
+    assert_eq!(would.json().as_array().unwrap().len(), 2);
     let removed = place.pinnace(&["prune", "-o", "json"]).succeeded();
     assert_eq!(removed.json().as_array().unwrap().len(), 2);
     assert_eq!(place.pinnace(&["ps"]).stderr, "no jobs yet\n");

@@ -88,10 +88,10 @@ pub fn clean(folder: &Path) {
     AttemptGroup::remove(&Hierarchy::find(), &layout.group_name());
     let _ = fs::remove_file(layout.socket());
     for entry in fs::read_dir(layout.tasks()).into_iter().flatten().flatten() {
-        remove_folder(&entry.path().join("changes"));
+        let _ = remove_folder(&entry.path().join("changes"));
     }
-    remove_folder(&layout.temporary());
-    remove_folder(&layout.ssh_keys());
+    let _ = remove_folder(&layout.temporary());
+    let _ = remove_folder(&layout.ssh_keys());
     let _ = fs::remove_dir(layout.memory());
     let _ = fs::remove_dir(layout.root());
 }

@@ -40,6 +40,7 @@ pub(crate) use journal::now_micros;
 pub use journal::{Cursor, observe};
 pub use layout::Layout;
 pub use shell::{Entry, enter};
+pub use supervisor::remove_folder;
 
 #[cfg(doc)]
 use crate::contract::Event;

@@ -10,7 +10,7 @@ mod sockets;
 mod start;
 mod task;
 
-pub(crate) use report::remove_folder;
+pub use report::remove_folder;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -213,8 +213,8 @@ impl Supervisor {
         let _ = std::fs::remove_file(self.layout.socket());
         let _ = std::fs::remove_dir(self.layout.memory());
         let _ = std::fs::remove_dir(&self.root);
-        remove_folder(&self.layout.temporary());
-        remove_folder(&self.layout.ssh_keys());
+        let _ = remove_folder(&self.layout.temporary());
+        let _ = remove_folder(&self.layout.ssh_keys());
         if let Some(group) = &self.group {
             group.leave();
         }

@@ -38,7 +38,7 @@ impl Supervisor {
         let peak_memory = task.group.peak_memory();
         task.group.remove();
         if !self.in_memory || task.level == Level::Plain {
-            remove_folder(task.folder.changes());
+            let _ = remove_folder(task.folder.changes());
         }
         let mut not_enforced = self.not_enforced.clone();
         if let Some(role) = self.attempt.plan.roles.get(&task.spec.id.role) {
@@ -99,10 +99,11 @@ impl Supervisor {
     }
 }
 
-/// An overlay leaves folders that even their owner may not read.
-pub(crate) fn remove_folder(path: &Path) {
+/// Removes a folder if it is there. An overlay, and some programs, leave folders that even their owner may not read or
+/// change.
+pub fn remove_folder(path: &Path) -> std::io::Result<()> {
     if fs::remove_dir_all(path).is_ok() || !path.exists() {
-        return;
+        return Ok(());
     }
     use std::os::unix::fs::PermissionsExt as _;
     let mut open = vec![path.to_owned()];
@@ -114,7 +115,7 @@ pub(crate) fn remove_folder(path: &Path) {
             }
         }
     }
-    let _ = fs::remove_dir_all(path);
+    fs::remove_dir_all(path)
 }
 
 /// What a role asks for that this machine does not enforce.
