@@ -51,20 +51,17 @@ impl Input {
         Some(path.parent()?.to_str()?.to_owned())
     }
 
-    /// The bytes, at most `limit` and one more, so that the reader can tell that there are too many.
-    pub(crate) fn read(&self, limit: usize) -> std::io::Result<Vec<u8>> {
+    /// Puts the bytes in the place of what a buffer holds: at most `limit` and one more, so that the
+    /// reader can tell that there are too many.
+    pub(crate) fn read(&self, limit: usize, buffer: &mut Vec<u8>) -> std::io::Result<()> {
         let limit = (limit as u64).saturating_add(1);
-        let mut bytes = Vec::with_capacity(8 * 1024);
+        buffer.clear();
+        buffer.reserve(8 * 1024);
         match &self.path {
-            Some(path) => std::fs::File::open(path)?
-                .take(limit)
-                .read_to_end(&mut bytes)?,
-            None => std::io::stdin()
-                .lock()
-                .take(limit)
-                .read_to_end(&mut bytes)?,
+            Some(path) => std::fs::File::open(path)?.take(limit).read_to_end(buffer)?,
+            None => std::io::stdin().lock().take(limit).read_to_end(buffer)?,
         };
-        Ok(bytes)
+        Ok(())
     }
 }
 
@@ -97,8 +94,11 @@ pub(crate) fn find(names: &[OsString]) -> Result<Vec<Input>, Vec<String>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let mut seen = HashSet::new();
-    inputs.retain(|input| seen.insert(input.path.clone()));
+    // A folder alone holds each file once.
+    if names.len() > 1 || inputs.iter().any(|input| input.named) {
+        let mut seen = HashSet::new();
+        inputs.retain(|input| seen.insert(input.path.clone()));
+    }
     Ok(inputs)
 }
 

@@ -239,19 +239,21 @@ impl Reader {
         self.compat
     }
 
-    /// Reads a file. `keep` may say from its bytes that it is not wanted.
+    /// Reads a file by way of a buffer, which serves for many. `keep` may say from its bytes that it
+    /// is not wanted.
     pub(crate) fn read(
         &self,
         input: &Input,
         plan: bool,
+        buffer: &mut Vec<u8>,
         keep: impl FnOnce(&[u8]) -> bool,
     ) -> std::io::Result<Option<Reading>> {
-        let bytes = input.read(self.limits.bytes)?;
-        if !keep(&bytes) {
+        input.read(self.limits.bytes, buffer)?;
+        if !keep(buffer) {
             return Ok(None);
         }
         let sources = Sources::default();
-        let (source, outcome) = match yaml::decode(&bytes, &self.limits) {
+        let (source, outcome) = match yaml::decode(buffer, &self.limits) {
             Ok(text) => {
                 let source = sources.add(input.name.as_str(), text);
                 let folder = input.folder();

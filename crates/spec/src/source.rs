@@ -150,7 +150,9 @@ struct Chunk {
 /// All texts of one run. Texts are only added, so documents can borrow from it meanwhile.
 #[derive(Debug, Default)]
 pub struct Sources {
-    first: Chunk,
+    /// The file. Most runs have no other text.
+    first: OnceLock<Source>,
+    others: OnceLock<Box<Chunk>>,
 }
 
 impl Sources {
@@ -162,8 +164,12 @@ impl Sources {
             text: text.into(),
             line_starts: OnceLock::new(),
         };
-        let mut chunk = &self.first;
-        let mut index = 0;
+        match self.first.set(source) {
+            Ok(()) => return self.get(SourceId(0)),
+            Err(back) => source = back,
+        }
+        let mut chunk = self.others.get_or_init(Box::default);
+        let mut index = 1;
         loop {
             for slot in &chunk.slots {
                 source.id = SourceId(index);
@@ -180,28 +186,31 @@ impl Sources {
     /// The text of an id. An id of another `Sources` gives an empty text.
     pub fn get(&self, id: SourceId) -> &Source {
         static NONE: OnceLock<Source> = OnceLock::new();
-        let mut chunk = Some(&self.first);
-        for _ in 0..id.0 as usize / CHUNK {
-            chunk = chunk.and_then(|chunk| chunk.next.get()).map(|next| &**next);
-        }
-        chunk
-            .and_then(|chunk| chunk.slots[id.0 as usize % CHUNK].get())
-            .unwrap_or_else(|| {
-                NONE.get_or_init(|| Source {
-                    id: SourceId(u32::MAX),
-                    name: String::new(),
-                    text: String::new(),
-                    line_starts: OnceLock::new(),
-                })
+        let found = match (id.0 as usize).checked_sub(1) {
+            None => self.first.get(),
+            Some(index) => {
+                let mut chunk = self.others.get();
+                for _ in 0..index / CHUNK {
+                    chunk = chunk.and_then(|chunk| chunk.next.get());
+                }
+                chunk.and_then(|chunk| chunk.slots[index % CHUNK].get())
+            }
+        };
+        found.unwrap_or_else(|| {
+            NONE.get_or_init(|| Source {
+                id: SourceId(u32::MAX),
+                name: String::new(),
+                text: String::new(),
+                line_starts: OnceLock::new(),
             })
+        })
     }
 
     /// All texts, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Source> {
-        let chunks = std::iter::successors(Some(&self.first), |chunk| {
-            chunk.next.get().map(|next| &**next)
-        });
-        chunks.flat_map(|chunk| chunk.slots.iter().filter_map(OnceLock::get))
+        let chunks = std::iter::successors(self.others.get(), |chunk| chunk.next.get());
+        let others = chunks.flat_map(|chunk| chunk.slots.iter().filter_map(OnceLock::get));
+        self.first.get().into_iter().chain(others)
     }
 
     /// The position of a span's first byte.

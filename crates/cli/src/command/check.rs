@@ -57,17 +57,26 @@ enum Format {
 /// With fewer files a second thread costs more than it saves.
 const FILES_PER_THREAD: usize = 16;
 
+/// So many files are checked before what was found is shown, so that it need not be kept.
+const BATCH: usize = 1_024;
+
+/// A buffer that a larger file has stretched beyond this is not kept for the next one.
+const LARGEST_BUFFER: usize = 1 << 20;
+
 /// What came of a file.
 enum Checked {
     Unreadable(String),
     NotAJob,
-    Read {
-        counts: Counts,
-        /// The problems as text, if they are wanted as text.
-        text: String,
-        /// The problems themselves, if they are wanted otherwise.
-        reading: Option<Box<Reading>>,
-    },
+    Read(Found),
+}
+
+/// What was found in a file.
+struct Found {
+    counts: Counts,
+    /// The problems as text, if they are wanted as text.
+    text: String,
+    /// The problems themselves, if they are wanted otherwise.
+    reading: Option<Box<Reading>>,
 }
 
 impl Check {
@@ -80,13 +89,29 @@ impl Check {
             Err(problems) => return usage(color, &problems),
         };
         let colour = colour(color.on(&std::io::stdout()));
-        let checked = check_all(&reader, &inputs, self.format, colour);
-        let tally = Tally::of(&inputs, &checked);
-        terminal::print(&match self.format {
-            Format::Text => texts(&checked),
-            Format::Json => render::json(&reports(&checked), tally.files),
-            Format::Sarif => render::sarif(&reports(&checked), env!("CARGO_PKG_VERSION")),
-        });
+        let mut tally = Tally::default();
+        let mut readings = Vec::new();
+        for batch in inputs.chunks(BATCH) {
+            let mut texts = String::new();
+            for (input, checked) in batch
+                .iter()
+                .zip(check_all(&reader, batch, self.format, colour))
+            {
+                if let Some(found) = tally.add(input, checked) {
+                    texts.push_str(&found.text);
+                    readings.extend(found.reading);
+                }
+            }
+            terminal::print(&texts);
+        }
+        let reports: Vec<_> = readings.iter().map(|reading| reading.report()).collect();
+        match self.format {
+            Format::Text => {}
+            Format::Json => terminal::print(&render::json(&reports, tally.files)),
+            Format::Sarif => {
+                terminal::print(&render::sarif(&reports, env!("CARGO_PKG_VERSION")));
+            }
+        }
         if !tally.unreadable.is_empty() {
             usage(color, &tally.unreadable);
         }
@@ -101,20 +126,22 @@ fn check_all(reader: &Reader, inputs: &[Input], format: Format, colour: Colour) 
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = processors.min(inputs.len() / FILES_PER_THREAD);
     if threads < 2 {
+        let mut buffer = Vec::new();
         return inputs
             .iter()
-            .map(|input| check(reader, input, format, colour))
+            .map(|input| check(reader, input, format, colour, &mut buffer))
             .collect();
     }
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
+        let mut buffer = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(input) = inputs.get(index) else {
                 return done;
             };
-            done.push((index, check(reader, input, format, colour)));
+            done.push((index, check(reader, input, format, colour, &mut buffer)));
         }
     };
     let mut all: Vec<(usize, Checked)> = std::thread::scope(|scope| {
@@ -132,8 +159,17 @@ fn check_all(reader: &Reader, inputs: &[Input], format: Format, colour: Colour) 
     all.into_iter().map(|(_, checked)| checked).collect()
 }
 
-fn check(reader: &Reader, input: &Input, format: Format, colour: Colour) -> Checked {
-    let reading = match reader.read(input, false, |bytes| input.named || may_be_a_job(bytes)) {
+fn check(
+    reader: &Reader,
+    input: &Input,
+    format: Format,
+    colour: Colour,
+    buffer: &mut Vec<u8>,
+) -> Checked {
+    let keep = |bytes: &[u8]| input.named || may_be_a_job(bytes);
+    let read = reader.read(input, false, buffer, keep);
+    buffer.shrink_to(LARGEST_BUFFER);
+    let reading = match read {
         Ok(Some(reading)) => reading,
         Ok(None) => return Checked::NotAJob,
         Err(error) => {
@@ -156,11 +192,11 @@ fn check(reader: &Reader, input: &Input, format: Format, colour: Colour) -> Chec
         String::new()
     };
     let wants_problems = format != Format::Text && !found.is_empty();
-    Checked::Read {
+    Checked::Read(Found {
         counts,
         text,
         reading: wants_problems.then(|| Box::new(reading)),
-    }
+    })
 }
 
 /// A file found in a folder is taken for a job only if it names itself one; else it may be anything.
@@ -176,22 +212,6 @@ fn may_be_a_job(bytes: &[u8]) -> bool {
     words.into_iter().any(has)
 }
 
-fn texts(checked: &[Checked]) -> String {
-    let texts = checked.iter().filter_map(|checked| match checked {
-        Checked::Read { text, .. } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
-}
-
-fn reports(checked: &[Checked]) -> Vec<render::Report<'_>> {
-    let readings = checked.iter().filter_map(|checked| match checked {
-        Checked::Read { reading, .. } => reading.as_deref(),
-        _ => None,
-    });
-    readings.map(Reading::report).collect()
-}
-
 /// What came of all files.
 #[derive(Default)]
 struct Tally<'i> {
@@ -203,20 +223,19 @@ struct Tally<'i> {
 }
 
 impl<'i> Tally<'i> {
-    fn of(inputs: &'i [Input], checked: &[Checked]) -> Self {
-        let mut tally = Tally::default();
-        for (input, checked) in inputs.iter().zip(checked) {
-            match checked {
-                Checked::Unreadable(message) => tally.unreadable.push(message.clone()),
-                Checked::NotAJob => tally.not_jobs.push(&input.name),
-                Checked::Read { counts, .. } => {
-                    tally.files += 1;
-                    tally.first = &input.name;
-                    tally.counts += *counts;
-                }
+    /// Counts a file, and gives what was found in it.
+    fn add(&mut self, input: &'i Input, checked: Checked) -> Option<Found> {
+        match checked {
+            Checked::Unreadable(message) => self.unreadable.push(message),
+            Checked::NotAJob => self.not_jobs.push(&input.name),
+            Checked::Read(found) => {
+                self.files += 1;
+                self.first = &input.name;
+                self.counts += found.counts;
+                return Some(found);
             }
         }
-        tally
+        None
     }
 
     fn exit(&self) -> Exit {

@@ -105,7 +105,7 @@ impl Explain {
         let Some(reader) = self.reading.reader(color, Wanted::Names) else {
             return Exit::Usage;
         };
-        let mut reading = match reader.read(&input, true, |_| true) {
+        let mut reading = match reader.read(&input, true, &mut Vec::new(), |_| true) {
             Ok(Some(reading)) => reading,
             Ok(None) => return Exit::Usage,
             Err(error) => {

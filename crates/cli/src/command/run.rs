@@ -159,7 +159,7 @@ impl Run {
             .reading
             .reader(color, Wanted::Values)
             .ok_or(Exit::Usage)?;
-        let reading = match reader.read(&input, true, |_| true) {
+        let reading = match reader.read(&input, true, &mut Vec::new(), |_| true) {
             Ok(Some(reading)) => reading,
             Ok(None) => return Err(Exit::Usage),
             Err(error) => {

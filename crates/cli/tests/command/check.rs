@@ -76,6 +76,27 @@ fn many_files_are_told_of_in_their_order() {
 }
 
 #[test]
+fn more_files_than_are_kept_at_once_are_told_of_in_their_order() {
+    let env = TestEnv::new();
+    let wrong = HELLO.replace("dockerImage: image", "dockerImage: imag");
+    for index in 0..1_500 {
+        let text = if index % 100 == 0 { &wrong } else { HELLO };
+        env.write(format!("jobs/{index:04}.yaml"), text);
+    }
+    let run = env.run(&["check", "jobs"]).expect(1);
+    let told: Vec<&str> = run
+        .stdout
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("--> ")?.split(':').next())
+        .collect();
+    let wanted: Vec<String> = (0..15)
+        .map(|hundred| format!("jobs/{hundred:02}00.yaml"))
+        .collect();
+    assert_eq!(told, wanted);
+    assert_eq!(run.stderr, "checked 1500 files: 15 errors\n");
+}
+
+#[test]
 fn json_and_sarif_are_one_document_each() {
     let env = TestEnv::with_fixture("prerequisites-wrong.yaml");
     env.write("hello.yaml", HELLO);

@@ -14,9 +14,17 @@ pub struct Family {
     /// What it holds.
     pub doc: &'static str,
     pub(super) value: fn(&Facts<'_>) -> Value,
+    parts: (&'static str, &'static str),
 }
 
 impl Family {
+    /// What stands before the first placeholder, and the rest from there; `None` if there is none.
+    #[inline]
+    pub(super) fn parts(&self) -> Option<(&'static str, &'static str)> {
+        let (before, rest) = self.parts;
+        (!rest.is_empty()).then_some((before, rest))
+    }
+
     pub(super) fn is_per_role(&self) -> bool {
         self.pattern.contains("<role>")
     }
@@ -65,9 +73,25 @@ macro_rules! families {
     ($($group:ident: $($pattern:literal $doc:literal = $value:expr;)+)+) => {
         /// All variables, in the order in which they are shown.
         pub static FAMILIES: &[Family] = &[$($(
-            Family { pattern: $pattern, group: Group::$group, doc: $doc, value: $value },
+            Family {
+                pattern: $pattern,
+                group: Group::$group,
+                doc: $doc,
+                value: $value,
+                parts: split($pattern),
+            },
         )+)+];
     };
+}
+
+/// Splits a pattern before its first placeholder.
+const fn split(pattern: &str) -> (&str, &str) {
+    let bytes = pattern.as_bytes();
+    let mut length = 0;
+    while length < bytes.len() && bytes[length] != b'<' {
+        length += 1;
+    }
+    pattern.split_at(length)
 }
 
 fn known(value: impl Into<String>) -> Value {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::{FAMILIES, port_labels, short_name};
+use super::{FAMILIES, Family, port_labels, short_name};
 
 /// Candidates for suggestions name so many tasks of each role.
 const TASKS_SUGGESTED: u32 = 4;
@@ -95,35 +95,20 @@ impl<'a> Names<'a> {
     /// Whether a task finds a variable of this name. `current` is the task's role, by its place;
     /// without it, it is enough that the tasks of some role find it.
     pub fn check(&self, name: &str, current: Option<usize>) -> Verdict<'a> {
-        let mut verdict = Verdict::Unknown;
-        // The first byte behind `PAI_` tells most families apart.
-        let telling = |name: &str| name.as_bytes().get(4).copied();
-        let may_match = |pattern: &str| {
-            let byte = telling(pattern);
-            byte == Some(b'<') || byte == telling(name)
-        };
-        for family in FAMILIES.iter().filter(|family| may_match(family.pattern)) {
-            match self.matches(family.pattern, name, current) {
-                Verdict::Defined => return Verdict::Defined,
-                Verdict::Unknown => {}
-                better => verdict = better,
-            }
+        let is_name = |family: &Family| family.parts().is_none() && family.pattern == name;
+        if FAMILIES.iter().any(is_name) {
+            return Verdict::Defined;
         }
-        verdict
+        any(FAMILIES.iter().filter_map(|family| {
+            let (before, after) = family.parts()?;
+            let rest = name.strip_prefix(before)?;
+            Some(self.matches(after, rest, current))
+        }))
     }
 
-    fn matches(&self, pattern: &str, name: &str, current: Option<usize>) -> Verdict<'a> {
-        let Some((before, after)) = pattern.split_once('<') else {
-            return if pattern == name {
-                Verdict::Defined
-            } else {
-                Verdict::Unknown
-            };
-        };
-        let Some(rest) = name.strip_prefix(before) else {
-            return Verdict::Unknown;
-        };
-        if let Some(behind) = after.strip_prefix("port>") {
+    /// Matches what follows the fixed part of a pattern.
+    fn matches(&self, pattern: &str, rest: &str, current: Option<usize>) -> Verdict<'a> {
+        if let Some(behind) = pattern.strip_prefix("<port>") {
             return match (current, rest.strip_suffix(behind)) {
                 (_, None | Some("")) => Verdict::Unknown,
                 (None, Some(label)) if self.some_role_has_port(label) => Verdict::Defined,
@@ -131,31 +116,32 @@ impl<'a> Names<'a> {
                 (Some(index), Some(label)) => self.port_of(index, label),
             };
         }
-        let Some(behind) = after.strip_prefix("role>") else {
+        let Some(behind) = pattern.strip_prefix("<role>") else {
             return Verdict::Unknown;
         };
-        // A role's name ends at a `_` or at the end.
-        let ends = rest
-            .match_indices('_')
-            .map(|(at, _)| at)
-            .chain([rest.len()]);
-        any(ends.flat_map(|end| {
+        if !behind.contains('<') {
+            let mut roles = rest
+                .strip_suffix(behind)
+                .into_iter()
+                .flat_map(|spelling| self.spelt(spelling));
+            return match roles.next() {
+                Some(_) => Verdict::Defined,
+                None => Verdict::Unknown,
+            };
+        }
+        // A role's name ends at a `_`.
+        any(rest.match_indices('_').flat_map(|(end, _)| {
             let (spelling, rest) = rest.split_at(end);
             let roles = self.spelt(spelling);
             roles.map(move |index| self.behind_role(index, behind, rest))
         }))
     }
 
-    /// Matches what follows `<role>` in a pattern.
+    /// Matches what follows `<role>` in a pattern that has more placeholders.
     fn behind_role(&self, role: usize, pattern: &str, rest: &str) -> Verdict<'a> {
-        let Some(pattern) = pattern.strip_prefix("_<index>") else {
-            return if pattern == rest {
-                Verdict::Defined
-            } else {
-                Verdict::Unknown
-            };
-        };
-        let Some(rest) = rest.strip_prefix('_') else {
+        let (Some(pattern), Some(rest)) =
+            (pattern.strip_prefix("_<index>"), rest.strip_prefix('_'))
+        else {
             return Verdict::Unknown;
         };
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

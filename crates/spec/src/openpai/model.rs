@@ -32,8 +32,8 @@ pub struct Job<'d> {
 pub struct Prerequisite<'d> {
     /// The mapping itself; its other keys are the parameters.
     pub node: &'d Node<'d>,
-    /// Its path in its document, such as `prerequisites[2]`; empty for an item that is a whole file.
-    pub path: String,
+    /// Its place in the list of its document; `None` for an item that is a whole file.
+    pub index: Option<usize>,
     /// The marketplace reference that brought it, if one did.
     pub item: Option<String>,
     /// `name`
@@ -49,6 +49,12 @@ pub struct Prerequisite<'d> {
 }
 
 impl Prerequisite<'_> {
+    /// Its path in its document, such as `prerequisites[2]`; empty for an item that is a whole file.
+    pub fn path(&self) -> String {
+        let path = |index| format!("prerequisites[{index}]");
+        self.index.map(path).unwrap_or_default()
+    }
+
     /// Its name for messages.
     pub fn title(&self) -> &str {
         self.name

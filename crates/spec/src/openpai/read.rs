@@ -40,15 +40,19 @@ pub fn job<'d>(root: &'d Node<'d>) -> Job<'d> {
 pub fn prerequisites<'d>(root: &'d Node<'d>, item: Option<&str>) -> Vec<Prerequisite<'d>> {
     let list = items(value(root, "prerequisites")).iter().enumerate();
     list.filter(|(_, node)| node.as_map().is_some())
-        .map(|(index, node)| prerequisite(node, format!("prerequisites[{index}]"), item))
+        .map(|(index, node)| prerequisite(node, Some(index), item))
         .collect()
 }
 
 /// Reads one prerequisite.
-pub fn prerequisite<'d>(node: &'d Node<'d>, path: String, item: Option<&str>) -> Prerequisite<'d> {
+pub fn prerequisite<'d>(
+    node: &'d Node<'d>,
+    index: Option<usize>,
+    item: Option<&str>,
+) -> Prerequisite<'d> {
     Prerequisite {
         node,
-        path,
+        index,
         item: item.map(str::to_owned),
         name: value(node, "name").and_then(name),
         kind: value(node, "type")

@@ -46,7 +46,7 @@ pub(super) struct Checker<'c> {
 
 impl Checker<'_> {
     pub(super) fn value(&mut self, path: &Path<'_, '_>, node: &Node<'_>, shape: &'static Shape) {
-        if self.diagnostics.is_full() {
+        if fits(node, shape) || self.diagnostics.is_full() {
             return;
         }
         match shape {
@@ -113,7 +113,9 @@ impl Checker<'_> {
                 Some(map) => {
                     for entry in &map.entries {
                         self.key(path, entry, key, keys);
-                        self.value(&path.key(entry), &entry.value, of);
+                        if !fits(&entry.value, of) {
+                            self.value(&path.key(entry), &entry.value, of);
+                        }
                     }
                 }
                 None => self.wrong_type(path, node, shape),
@@ -139,7 +141,9 @@ impl Checker<'_> {
             return;
         }
         for (index, item) in items.iter().enumerate() {
-            self.value(&path.index(index, item), item, of);
+            if !fits(item, of) {
+                self.value(&path.index(index, item), item, of);
+            }
         }
     }
 
@@ -236,7 +240,9 @@ impl Checker<'_> {
                 self.two_spellings(path, map, entry, field);
             }
             present |= bit;
-            self.value(&path.field(entry), &entry.value, &field.shape);
+            if !fits(&entry.value, &field.shape) {
+                self.value(&path.field(entry), &entry.value, &field.shape);
+            }
         }
         let mut meant = 0;
         if unknown {
@@ -277,6 +283,26 @@ impl Checker<'_> {
         meant
             .and_then(|field| find(object, field.name))
             .map_or(0, |(bit, _)| bit)
+    }
+}
+
+/// Whether a value is one without parts that is surely right, as most are. Whatever else there is
+/// is looked at with its path.
+fn fits(node: &Node<'_>, shape: &Shape) -> bool {
+    let Some(scalar) = node.as_scalar() else {
+        return matches!(shape, Shape::Any);
+    };
+    match shape {
+        Shape::Any => true,
+        Shape::Text(rule) => {
+            node.is_string() && (rule.accepts)(&scalar.text) && rule.is_short_enough(&scalar.text)
+        }
+        Shape::TextOrList => node.is_string(),
+        Shape::Integer { min, max, .. } => node
+            .as_integer()
+            .is_some_and(|number| (i128::from(*min)..=i128::from(*max)).contains(&number)),
+        Shape::Choice(choices) => node.is_string() && choices.contains(&&*scalar.text),
+        _ => false,
     }
 }
 

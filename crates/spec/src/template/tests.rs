@@ -585,6 +585,15 @@ fn template_text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
+    fn the_short_way_through_a_tag_reads_what_the_long_way_reads(text in template_text()) {
+        for (start, _) in text.match_indices("<%") {
+            if let Some(tag) = parse::usual_tag(&text, 0, start) {
+                prop_assert_eq!(parse::long_tag(&text, 0, start), Ok(tag));
+            }
+        }
+    }
+
+    #[test]
     fn parts_cover_the_text_exactly(text in template_text()) {
         let template = parse(&text);
         let mut at = 0;

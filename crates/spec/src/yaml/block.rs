@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::anchors::Properties;
-use super::mapping::plain_key;
+use super::mapping::ReadKey;
 use super::reader::{NOWHERE, Reader};
 use super::{Node, Style};
 
@@ -70,10 +70,7 @@ impl<'s> Reader<'s> {
             let column = self.column();
             let end = self.plain_line(false);
             if self.plain_ends_with_line(n) {
-                let text = Cow::Borrowed(self.slice(word, end));
-                let node = Node::scalar(self.span(word, end), text, Style::Plain);
-                self.count(&node);
-                return node;
+                return self.plain_scalar(word, end);
             }
             let line = (word, end, column);
             return self.plain_node(n, word, line, may_start_block, Properties::default());
@@ -251,7 +248,7 @@ impl<'s> Reader<'s> {
             if may_start_block {
                 let span = self.span(word, end);
                 if properties.is_empty() {
-                    let key = plain_key(self.slice(word, end), span);
+                    let key = ReadKey::Plain(self.slice(word, end), span);
                     return self.block_map_at(n, column, word, key);
                 }
                 let text = Cow::Borrowed(self.slice(word, end));
@@ -332,6 +329,15 @@ impl<'s> Reader<'s> {
         }
         let key = self.key(node);
         self.block_map_at(n, column, span_start, key)
+    }
+
+    /// A plain scalar on one line.
+    #[inline]
+    pub(super) fn plain_scalar(&mut self, start: usize, end: usize) -> Node<'s> {
+        let text = Cow::Borrowed(self.slice(start, end));
+        let node = Node::scalar(self.span(start, end), text, Style::Plain);
+        self.count(&node);
+        node
     }
 
     /// A scalar that is not there.

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use super::anchors::Properties;
 use super::block::Place;
-use super::mapping::{Mapping, ReadKey, plain_key};
+use super::mapping::{Mapping, ReadKey};
 use super::reader::{NOWHERE, Reader};
 use super::{Key, Node, Scalar, Style, Value};
-use crate::source::Span;
 
 /// A column at which entries stand by mistake, and the place of the problem that says so.
 struct WrongColumn {
@@ -73,20 +72,46 @@ impl<'s> Reader<'s> {
                 if key.is_none() {
                     key = self.next_key(indent, &map);
                 }
-                // If there is none, the line has been reported and passed.
-                if let Some(key) = key.take() {
-                    self.pos += 1;
-                    let value = self.block_node(indent, Place::Value);
-                    span.end = span.end.max(end_of(&key, &value));
-                    map.add(self, key, value);
+                match key.take() {
+                    Some(ReadKey::Plain(text, key_span)) => {
+                        self.pos += 1;
+                        if let Some((start, end)) = self.usual_value(indent) {
+                            span.end = end as u32;
+                            let value = self.plain_scalar(start, end);
+                            map.add_plain(self, text, key_span, value);
+                        } else {
+                            let value = self.block_node(indent, Place::Value);
+                            let end = value.alias().unwrap_or(value.span).end;
+                            span.end = span.end.max(key_span.end).max(end);
+                            map.add_plain(self, text, key_span, value);
+                        }
+                    }
+                    Some(key) => {
+                        self.pos += 1;
+                        let value = self.block_node(indent, Place::Value);
+                        span.end = span.end.max(end_of(&key, &value));
+                        map.add(self, key, value);
+                    }
+                    // The line has been reported and passed.
+                    None => {}
                 }
             }
-            if !self.next_entry(n, column, &mut wrong, start) {
+            if !self.is_at_entry(column) && !self.next_entry(n, column, &mut wrong, start) {
                 break;
             }
         }
         self.leave();
         Node::new(span, map.finish(self))
+    }
+
+    /// Whether the cursor is at the next entry already, as it is behind most values.
+    #[inline]
+    fn is_at_entry(&self, column: usize) -> bool {
+        self.is_first_on_line()
+            && self.column() == column
+            && self.is_word(self.pos)
+            && self.tab == NOWHERE
+            && !self.ended()
     }
 
     /// Goes to the next entry of a collection whose entries stand at `column`; false if there is
@@ -147,9 +172,10 @@ impl<'s> Reader<'s> {
     fn next_key(&mut self, indent: isize, map: &Mapping<'s>) -> Option<ReadKey<'s>> {
         let start = self.pos;
         if self.starts_plain(false) {
-            let end = self.plain_line(false);
+            let end = self.plain_line_within::<false>();
             if self.peek() == b':' {
-                return Some(plain_key(self.slice(start, end), self.span(start, end)));
+                let span = self.span(start, end);
+                return Some(ReadKey::Plain(self.slice(start, end), span));
             }
             let before = map.last(self);
             self.no_colon(start, end, before);
@@ -258,7 +284,7 @@ impl<'s> Reader<'s> {
             span.end = span.end.max(item.alias().unwrap_or(item.span).end);
             self.items.push(item);
             let more = loop {
-                if !self.next_entry(n, column, &mut wrong, start) {
+                if !self.is_at_entry(column) && !self.next_entry(n, column, &mut wrong, start) {
                     break false;
                 }
                 if self.at_indicator(b'-') {
@@ -282,13 +308,7 @@ impl<'s> Reader<'s> {
 fn end_of(key: &ReadKey<'_>, value: &Node<'_>) -> u32 {
     let value_end = value.alias().unwrap_or(value.span).end;
     match key {
-        ReadKey::Text(
-            Key {
-                span: Span { end, .. },
-                ..
-            },
-            _,
-        ) => value_end.max(*end),
+        ReadKey::Plain(_, span) | ReadKey::Text(Key { span, .. }, _) => value_end.max(span.end),
         ReadKey::Bad => value_end,
     }
 }

@@ -14,7 +14,9 @@ const FEW: usize = 32;
 
 /// A key as read.
 pub(super) enum ReadKey<'s> {
-    /// A text, and whether it is `<<` without quotes.
+    /// A plain text on one line, as most are.
+    Plain(&'s str, Span),
+    /// A text of another form, and whether it is `<<` without quotes.
     Text(Key<'s>, bool),
     /// Something else. Reported; the entry is dropped.
     Bad,
@@ -103,28 +105,49 @@ impl<'s> Mapping<'s> {
     }
 
     /// Adds an entry. Of two with one key the first stays.
+    pub(super) fn add(&mut self, reader: &mut Reader<'s>, key: ReadKey<'s>, value: Node<'s>) {
+        match key {
+            ReadKey::Plain(text, span) => self.add_plain(reader, text, span, value),
+            ReadKey::Text(key, true) => self.merges.push((key.span, value)),
+            ReadKey::Text(key, false) => self.add_key(reader, key, value),
+            ReadKey::Bad => {}
+        }
+    }
+
+    /// Adds an entry with a plain key.
     // Spares two copies of each entry on its way to where it is kept.
     #[allow(clippy::inline_always)]
     #[inline(always)]
-    pub(super) fn add(&mut self, reader: &mut Reader<'s>, key: ReadKey<'s>, value: Node<'s>) {
-        match key {
-            ReadKey::Text(key, false) => {
-                let mark = mark(&key.text);
-                if let Some(first) = self.find(reader, &key.text, mark) {
-                    let first = first.key.span;
-                    reader.lose_entry(&key, &value, first);
-                    return;
-                }
-                let entry = Entry {
-                    key,
-                    value,
-                    merged: None,
-                };
-                self.push(reader, entry, mark);
-            }
-            ReadKey::Text(key, true) => self.merges.push((key.span, value)),
-            ReadKey::Bad => {}
+    pub(super) fn add_plain(
+        &mut self,
+        reader: &mut Reader<'s>,
+        text: &'s str,
+        span: Span,
+        value: Node<'s>,
+    ) {
+        if text == "<<" {
+            self.merges.push((span, value));
+            return;
         }
+        let text = Cow::Borrowed(text);
+        self.add_key(reader, Key { text, span }, value);
+    }
+
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
+    fn add_key(&mut self, reader: &mut Reader<'s>, key: Key<'s>, value: Node<'s>) {
+        let mark = mark(&key.text);
+        if let Some(first) = self.find(reader, &key.text, mark) {
+            let first = first.key.span;
+            reader.lose_entry(&key, &value, first);
+            return;
+        }
+        let entry = Entry {
+            key,
+            value,
+            merged: None,
+        };
+        self.push(reader, entry, mark);
     }
 
     pub(super) fn finish(mut self, reader: &mut Reader<'s>) -> Value<'s> {
@@ -258,16 +281,4 @@ fn mark(text: &str) -> u64 {
         [] => 0,
     };
     1 << ((ends + 11 * text.len()) % 64)
-}
-
-/// A key of a plain text on one line, as most are.
-#[inline]
-pub(super) fn plain_key(text: &str, span: Span) -> ReadKey<'_> {
-    ReadKey::Text(
-        Key {
-            text: Cow::Borrowed(text),
-            span,
-        },
-        text == "<<",
-    )
 }

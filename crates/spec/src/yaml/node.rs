@@ -282,6 +282,12 @@ impl<'s> Node<'s> {
     /// The integer, if the number is one: `4`, and as in JSON also `4.0`.
     pub fn as_integer(&self) -> Option<i128> {
         let scalar = self.as_scalar()?;
+        if self.rare.is_none()
+            && scalar.style == Style::Plain
+            && let Some(number) = short_integer(&scalar.text)
+        {
+            return Some(number.into());
+        }
         match self.kind() {
             Kind::Integer => parse_integer(&scalar.text),
             Kind::Float => whole_number(&scalar.text),
@@ -389,12 +395,23 @@ fn number_kind(text: &str) -> Kind {
     }
 }
 
-fn parse_integer(text: &str) -> Option<i128> {
+/// A number of few digits alone, as most are.
+#[inline]
+fn short_integer(text: &str) -> Option<i64> {
     /// So many digits always fit.
     const SHORT: usize = 18;
-    if (1..=SHORT).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        let add = |number, digit: u8| number * 10 + i64::from(digit - b'0');
-        return Some(text.bytes().fold(0_i64, add).into());
+    if !(1..=SHORT).contains(&text.len()) {
+        return None;
+    }
+    text.bytes().try_fold(0_i64, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then(|| number * 10 + i64::from(digit))
+    })
+}
+
+fn parse_integer(text: &str) -> Option<i128> {
+    if let Some(number) = short_integer(text) {
+        return Some(number.into());
     }
     if let Some(octal) = text.strip_prefix("0o") {
         return i128::from_str_radix(octal, 8).ok();

@@ -72,16 +72,28 @@ impl<'s> Reader<'s> {
     /// Reads the part of a plain scalar that lies on the current line, and leaves the cursor at
     /// what ended it. Gives the end of the part without blanks after it.
     pub(super) fn plain_line(&mut self, flow: bool) -> usize {
+        if flow {
+            self.plain_line_within::<true>()
+        } else {
+            self.plain_line_within::<false>()
+        }
+    }
+
+    /// The same, where it is known whether there are brackets around.
+    // Most words of a file are read by it, and most are shorter than a call is long.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
+    pub(super) fn plain_line_within<const FLOW: bool>(&mut self) -> usize {
         let bytes = self.bytes;
         let start = self.pos;
-        let stops = if flow { &FLOW_STOPS } else { &BLOCK_STOPS };
+        let stops = if FLOW { &FLOW_STOPS } else { &BLOCK_STOPS };
         let mut pos = start;
         loop {
             pos = find_marked(bytes, pos, stops);
             match bytes.get(pos) {
                 Some(b':') => match bytes.get(pos + 1) {
                     None => break,
-                    Some(next) if is_blank(*next) || flow && is_flow_indicator(*next) => break,
+                    Some(next) if is_blank(*next) || FLOW && is_flow_indicator(*next) => break,
                     Some(_) => pos += 1,
                 },
                 Some(b'#') if pos == start || !is_blank(bytes[pos - 1]) => pos += 1,
@@ -93,6 +105,30 @@ impl<'s> Reader<'s> {
             pos -= 1;
         }
         pos
+    }
+
+    /// Reads a plain scalar that stands one space behind the cursor, as most values do, if the next
+    /// line is not indented deeper than `n`, and gives its start and end. The cursor goes to the
+    /// first word of that line, or stays if there is something else.
+    // Saves a call for most values.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
+    pub(super) fn usual_value(&mut self, n: isize) -> Option<(usize, usize)> {
+        let before = self.pos;
+        let start = before + 1;
+        if self.peek() != b' '
+            || !self.is_word(start)
+            || STARTS_OTHER[usize::from(self.byte(start))]
+        {
+            return None;
+        }
+        self.pos = start;
+        let end = self.plain_line_within::<false>();
+        if self.plain_ends_with_line(n) {
+            return Some((start, end));
+        }
+        self.pos = before;
+        None
     }
 
     /// Whether the next line, which must follow at once, is not indented deeper than `n` and so

@@ -29,8 +29,7 @@ impl<'d> Catalog<'d> {
                 if root.get("prerequisites").is_some() || root.get("taskRoles").is_some() {
                     self.all.extend(read::prerequisites(root, Some("")));
                 } else if root.as_map().is_some() {
-                    self.all
-                        .push(read::prerequisite(root, String::new(), Some("")));
+                    self.all.push(read::prerequisite(root, None, Some("")));
                 }
             }
             let ids: Vec<Id> = (first..self.all.len()).collect();

@@ -345,11 +345,17 @@ impl<'d> Catalog<'d> {
             Done,
         }
         let mut marks = vec![Mark::New; self.all.len()];
+        let mut path: Vec<(Id, usize)> = Vec::new();
         for root in 0..self.all.len() {
             if marks[root] != Mark::New {
                 continue;
             }
-            let mut path: Vec<(Id, usize)> = vec![(root, 0)];
+            // What requires nothing closes no circle.
+            if self.requires[root].is_empty() {
+                marks[root] = Mark::Done;
+                continue;
+            }
+            path.push((root, 0));
             marks[root] = Mark::Open;
             while let Some((id, next)) = path.last_mut() {
                 let Some(child) = self.requires[*id].get(*next).copied() else {

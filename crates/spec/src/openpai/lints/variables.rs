@@ -227,7 +227,7 @@ fn prefixes(text: &str) -> impl Iterator<Item = usize> {
 }
 
 fn word(text: &str) -> &str {
-    let ends = |byte: u8| !byte.is_ascii_alphanumeric() && byte != b'_';
-    let end = text.bytes().position(ends);
+    let ends = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'_';
+    let end = text.as_bytes().iter().position(ends);
     end.map_or(text, |end| &text[..end])
 }

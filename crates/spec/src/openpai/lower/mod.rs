@@ -14,7 +14,7 @@ use pinnace_core::plan::{Moment, Placement, Plan, Retry};
 use pinnace_core::text::{SecretName, Text};
 
 use super::catalog::Catalog;
-use super::model::{Job, Kind};
+use super::model::{Job, Kind, Prerequisite};
 use super::read;
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::secrets::ClearSecrets;
@@ -35,6 +35,9 @@ pub struct Lowered {
 /// The templates that were read, by the place of their text; for lints that look at them again.
 pub type Templates<'d> = Vec<(Span, Template<'d>)>;
 
+/// So many templates have room before more is made.
+const USUAL_TEMPLATES: usize = 8;
+
 /// Renders everything and reports what is wrong; makes the plan only if `building`.
 pub fn lower<'d>(
     job: &Job<'d>,
@@ -52,7 +55,7 @@ pub fn lower<'d>(
         building,
         out,
         trace: Trace::new(sources, building),
-        templates: Vec::new(),
+        templates: Vec::with_capacity(USUAL_TEMPLATES),
         used: vec![None; catalog.len()],
         no_role: false,
         this_incomplete: false,
@@ -308,6 +311,15 @@ impl<'d> Lowering<'_, 'd> {
     fn path(&self, path: std::fmt::Arguments<'_>) -> String {
         if self.building {
             path.to_string()
+        } else {
+            String::new()
+        }
+    }
+
+    /// The path of a prerequisite; empty if nobody asks for origins.
+    fn path_of(&self, prerequisite: &Prerequisite<'_>) -> String {
+        if self.building {
+            prerequisite.path()
         } else {
             String::new()
         }

@@ -281,7 +281,7 @@ impl<'d> Lowering<'_, 'd> {
     ) -> Option<Image> {
         let node = prerequisite.node;
         let auth = read::value(node, "auth").filter(|auth| auth.as_map().is_some());
-        let base = &prerequisite.path;
+        let base = self.path_of(prerequisite);
         let scopes = self.job_scopes();
         let field = |lowering: &mut Self, name: &str, key: &str| {
             let part = auth

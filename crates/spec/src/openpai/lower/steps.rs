@@ -70,7 +70,8 @@ impl<'d> Lowering<'_, 'd> {
         plan_path: &str,
     ) -> Surroundings {
         let order = self.catalog.in_order(self.listed(role));
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<Part> =
+            Vec::with_capacity(order.len() + self.job.extras.plugins.len() + 1);
         let selected = [role.data, role.script, role.output].map(|name| name.map(|name| name.text));
         for id in order {
             let before = self.used[id].replace(selected);
@@ -176,6 +177,7 @@ impl<'d> Lowering<'_, 'd> {
             }
             return part;
         };
+        let path = self.path_of(prerequisite);
         let this = ThisPrerequisite { catalog, id };
         let scopes = Scopes {
             this: Some(&this),
@@ -186,7 +188,7 @@ impl<'d> Lowering<'_, 'd> {
             .map_or(prerequisite.node.span, |name| name.span);
         let parameters = Parameters {
             find: &|key| this.find(key),
-            path: &prerequisite.path,
+            path: &path,
             at,
         };
         plugins::check_parameters(
@@ -201,7 +203,7 @@ impl<'d> Lowering<'_, 'd> {
             title: prerequisite.title(),
             node: prerequisite.node,
             name_key: "name",
-            path: &prerequisite.path,
+            path: &path,
             ignores_failure: prerequisite.ignores_failure,
         };
         let callbacks = read::value(prerequisite.node, "callbacks");
