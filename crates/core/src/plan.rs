@@ -48,6 +48,19 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The plan for one job: the places of its outputs name the job where they wait for that.
+    #[must_use]
+    pub fn for_job(mut self, id: &str) -> Self {
+        let outputs = self
+            .roles
+            .values_mut()
+            .flat_map(|role| role.outputs.values_mut());
+        for output in outputs {
+            output.destination = output.destination.take().map(|place| place.for_job(id));
+        }
+        self
+    }
+
     /// `sha256:` and the hex digest of the plan's JSON. Two plans with one digest do the same.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();

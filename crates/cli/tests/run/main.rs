@@ -11,6 +11,7 @@ mod endings;
 mod engine;
 mod failure;
 mod prerequisites;
+mod processor;
 mod recipes;
 mod secrets;
 mod ssh;

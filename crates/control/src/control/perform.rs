@@ -127,7 +127,7 @@ impl<E: Engine> Control<E> {
             job: self.job.id.to_string(),
             number,
             user: options.user.clone(),
-            plan: self.job.plan.clone(),
+            plan: self.job.plan.clone().for_job(&self.job.id.to_string()),
             tasks,
             settings,
         }

@@ -264,6 +264,15 @@ impl Location {
         }
     }
 
+    /// Stands in a location for the identifier of the job.
+    pub const JOB: &'static str = "{job}";
+
+    /// The location for one job: its identifier in every place that waits for it.
+    #[must_use]
+    pub fn for_job(&self, id: &str) -> Self {
+        Location(self.0.replace(Self::JOB, id))
+    }
+
     /// The path or URL.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -432,6 +441,15 @@ mod tests {
         assert_eq!(name("/a/b c").as_deref(), Ok("b c"));
         assert_eq!(name("https://h/a/b.csv?sig=x/y").as_deref(), Ok("b.csv"));
         assert_eq!(name("s3://bucket/folder/").as_deref(), Ok("folder"));
+    }
+
+    #[test]
+    fn a_location_can_wait_for_the_job() {
+        let location = Location::parse("/out/{job}/model", None).map(|one| one.for_job("train-x1"));
+        assert_eq!(
+            location.map(|one| one.0).as_deref(),
+            Ok("/out/train-x1/model")
+        );
     }
 
     #[test]

@@ -202,5 +202,5 @@ fn run(command: &mut Command, input: &str) -> Result<(), String> {
         .filter(|line| !line.trim().is_empty())
         .collect();
     let last = lines.len().saturating_sub(LAST_LINES);
-    Err(lines.get(last..).unwrap_or_default().join("\n"))
+    Err(lines.get(last..).unwrap_or_default().join("; "))
 }

@@ -41,6 +41,7 @@ pub(crate) fn is_needed(role: &Role) -> bool {
         || !role.inputs.is_empty()
         || !role.outputs.is_empty()
         || role.python.is_some()
+        || role.workdir.is_some()
 }
 
 /// Where the data of a role lies.
@@ -146,6 +147,12 @@ impl Stage<'_> {
                 words::count(size.files as usize, "file")
             ));
             self.show(to, &code.target, Access::Copy);
+        } else if let Some(start) = &role.workdir
+            && !Path::new(start).exists()
+        {
+            let to = self.folders.code();
+            copy::open_folder(&to).map_err(|error| error.to_string())?;
+            self.show(to, start, Access::Copy);
         }
         self.python(role)?;
         for (name, input) in &role.inputs {

@@ -19,9 +19,6 @@ const IGNORE: [&str; 2] = [".paiignore", ".gitignore"];
 /// Outputs that a job goes on writing where it stopped.
 const KEPT: [&str; 2] = ["checkpoints", "tensorboard"];
 
-/// Stands in a location for the identifier of the job.
-const JOB: &str = "{job}";
-
 /// A place as a user wrote it.
 struct Written {
     text: String,
@@ -175,7 +172,11 @@ impl Lowering<'_, '_> {
         let node = self.field("output_path")?;
         let base = Location::parse(node.as_text()?, self.request.folder);
         let text = match base {
-            Ok(base) => format!("{}/{JOB}/{name}", base.as_str().trim_end_matches('/')),
+            Ok(base) => format!(
+                "{}/{}/{name}",
+                base.as_str().trim_end_matches('/'),
+                Location::JOB
+            ),
             Err(_) => node.as_text()?.to_owned(),
         };
         Some(Written {
