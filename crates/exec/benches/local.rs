@@ -59,7 +59,7 @@ fn main() {
     ] {
         let (wall, cpu) = attempt(1, Level::Plain, false, &command, &secrets);
         println!(
-            "{mebibytes} MiB to `stdout` and `all`, {words}: {:.0} MiB/s ({:.0} MiB per second of CPU)",
+            "{mebibytes} MiB to `stdout`, {words}: {:.0} MiB/s ({:.0} MiB per second of CPU)",
             rate(wall),
             rate(cpu)
         );

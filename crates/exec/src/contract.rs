@@ -412,7 +412,7 @@ pub struct ExitReport {
     pub level: Level,
     /// What was asked for and could not be enforced, in words.
     pub not_enforced: Vec<String>,
-    /// The folder that holds `stdout`, `stderr`, `all` and `runtime.log`.
+    /// The folder that holds `stdout`, `stderr`, `order` and `runtime.log`.
     pub logs: PathBuf,
     /// Most memory in use, in bytes, where the machine tells.
     pub peak_memory: Option<u64>,

@@ -156,7 +156,7 @@ impl Logs {
 
 impl Source {
     fn print(&mut self, alone: bool, last: bool) {
-        let mut out = std::io::stdout().lock();
+        let mut out = std::io::BufWriter::with_capacity(64 << 10, std::io::stdout().lock());
         for follower in &mut self.followers {
             follower.lines(last, |line| {
                 // A reader that has gone away (`| head`) is no error.

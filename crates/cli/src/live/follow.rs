@@ -1,5 +1,6 @@
 //! Follows the logs of tasks, line by line.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use pinnace_exec::log::{LogReader, Stream};
@@ -31,7 +32,7 @@ impl Follower {
             self.rest
                 .extend_from_slice(buffer.get(..count).unwrap_or_default());
             let mut from = 0;
-            while let Some(at) = find(self.rest.get(from..).unwrap_or_default()) {
+            while let Some(at) = memchr::memchr(b'\n', self.rest.get(from..).unwrap_or_default()) {
                 each(&String::from_utf8_lossy(
                     self.rest.get(from..from + at).unwrap_or_default(),
                 ));
@@ -50,17 +51,17 @@ impl Follower {
     }
 }
 
-fn find(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|byte| *byte == b'\n')
-}
-
 /// A line as text that can stand anywhere: escape sequences and control characters are left out, and of
 /// what was overwritten with carriage returns only the last is kept.
-pub(crate) fn printable(line: &str) -> String {
+pub(crate) fn printable(line: &str) -> Cow<'_, str> {
+    // Nearly all lines are such, and a task can write millions of them.
+    if line.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return Cow::Borrowed(line);
+    }
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or_default();
     if !line.contains(|char: char| char.is_control()) {
-        return line.to_owned();
+        return Cow::Borrowed(line);
     }
     let mut shown = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();
@@ -92,7 +93,7 @@ pub(crate) fn printable(line: &str) -> String {
             char => shown.push(char),
         }
     }
-    shown
+    Cow::Owned(shown)
 }
 
 #[cfg(test)]

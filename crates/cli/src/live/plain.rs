@@ -2,7 +2,6 @@
 //! task; what becomes of them goes to standard error.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use pinnace_control::control::News;
 use pinnace_control::folder::StateFolder;
@@ -19,6 +18,9 @@ use crate::terminal;
 
 /// With more tasks than this, only failures and retries are told of, and the logs are left to `pinnace logs`.
 pub(crate) const MOST_TALKATIVE_TASKS: usize = 100;
+
+/// So many bytes of lines are held before they are printed.
+const MOST_HELD: usize = 64 << 10;
 
 /// Plain lines.
 #[derive(Debug)]
@@ -131,9 +133,14 @@ impl Plain {
         let Some(follower) = self.logs.get_mut(key) else {
             return;
         };
+        let start = format!("{} | ", key.1);
         let mut text = String::new();
         follower.lines(last, |line| {
-            let _ = writeln!(text, "{} | {}", key.1, printable(line));
+            text.extend([start.as_str(), &printable(line), "\n"]);
+            if text.len() >= MOST_HELD {
+                terminal::print(&text);
+                text.clear();
+            }
         });
         if !text.is_empty() {
             terminal::print(&text);

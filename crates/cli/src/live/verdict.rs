@@ -230,11 +230,11 @@ fn last_lines(page: &mut String, task: &TaskView) {
         return;
     }
     let from = lines.len().saturating_sub(LAST_LINES);
-    let _ = writeln!(
-        page,
-        "  last lines of {}:",
-        logs.join(stream.file_name()).display()
-    );
+    let place = match stream.file_name() {
+        Some(name) => logs.join(name),
+        None => logs.clone(),
+    };
+    let _ = writeln!(page, "  last lines of {}:", place.display());
     for line in lines.get(from..).unwrap_or_default() {
         let _ = writeln!(page, "    | {}", printable(line));
     }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Appends to a file and rotates it. The file is made when the first byte comes.
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct LogFile {
     path: PathBuf,
     file: Option<File>,
+    /// How many bytes lie in files before this one.
+    start: u64,
     size: u64,
     bound: u64,
     /// The first failure; nothing is written after it.
@@ -21,21 +23,29 @@ impl LogFile {
         Self {
             path,
             file: None,
+            start: 0,
             size: 0,
             bound: bound.max(1),
             failure: None,
         }
     }
 
-    /// Appends; a failure is kept and can be asked for at the end.
-    pub(crate) fn append(&mut self, bytes: &[u8]) {
+    /// Appends; a failure is kept and can be asked for at the end. If the file was full and is rotated, gives the
+    /// bytes written since the beginning and the inode of what is now the former file.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Option<(u64, u64)> {
         if bytes.is_empty() || self.failure.is_some() {
-            return;
+            return None;
         }
-        if let Err(error) = self.try_append(bytes) {
+        self.try_append(bytes).unwrap_or_else(|error| {
             self.failure = Some(error);
             self.file = None;
-        }
+            None
+        })
+    }
+
+    /// How many bytes were written since the beginning.
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.size
     }
 
     /// Why the log is incomplete, if it is.
@@ -44,7 +54,7 @@ impl LogFile {
         Some(format!("cannot write {}: {error}", self.path.display()))
     }
 
-    fn try_append(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn try_append(&mut self, bytes: &[u8]) -> io::Result<Option<(u64, u64)>> {
         let file = match &mut self.file {
             Some(file) => file,
             none => {
@@ -59,12 +69,15 @@ impl LogFile {
         };
         file.write_all(bytes)?;
         self.size += bytes.len() as u64;
-        if self.size >= self.bound {
-            std::fs::rename(&self.path, rotated(&self.path))?;
-            self.file = None;
-            self.size = 0;
+        if self.size < self.bound {
+            return Ok(None);
         }
-        Ok(())
+        let inode = file.metadata()?.ino();
+        std::fs::rename(&self.path, rotated(&self.path))?;
+        self.file = None;
+        self.start += self.size;
+        self.size = 0;
+        Ok(Some((self.start, inode)))
     }
 }
 

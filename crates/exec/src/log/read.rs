@@ -7,7 +7,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::combined::CombinedReader;
 use super::file::rotated;
+
+/// The names of files.
+pub(crate) const STDOUT: &str = "stdout";
+pub(crate) const STDERR: &str = "stderr";
+pub(crate) const RUNTIME: &str = "runtime.log";
 
 /// One of the logs of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,49 +30,62 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// The name of its file.
-    pub fn file_name(self) -> &'static str {
+    /// The name of its file; both streams together have none.
+    pub fn file_name(self) -> Option<&'static str> {
         match self {
-            Stream::Stdout => "stdout",
-            Stream::Stderr => "stderr",
-            Stream::All => "all",
-            Stream::Runtime => "runtime.log",
+            Stream::Stdout => Some(STDOUT),
+            Stream::Stderr => Some(STDERR),
+            Stream::All => None,
+            Stream::Runtime => Some(RUNTIME),
         }
     }
 }
 
-/// Reads a log from its oldest byte, or from its end, and goes on when there is more.
+/// Reads a log from its oldest byte and goes on when there is more.
 #[derive(Debug)]
 pub struct LogReader {
-    path: PathBuf,
-    file: Option<File>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    One(FileReader),
+    Both(Box<CombinedReader>),
 }
 
 impl LogReader {
     /// Starts at the oldest byte that is kept.
     pub fn from_start(logs: &Path, stream: Stream) -> Self {
-        let path = logs.join(stream.file_name());
-        let file = File::open(rotated(&path)).ok();
-        Self { path, file }
-    }
-
-    /// Starts so many bytes before the end of the current file, or at its start.
-    pub fn from_end(logs: &Path, stream: Stream, bytes: u64) -> io::Result<Self> {
-        let path = logs.join(stream.file_name());
-        let file = match File::open(&path) {
-            Ok(mut file) => {
-                let size = file.metadata()?.len();
-                file.seek(SeekFrom::Start(size.saturating_sub(bytes)))?;
-                Some(file)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
+        let kind = match stream.file_name() {
+            None => Kind::Both(Box::new(CombinedReader::from_start(logs))),
+            Some(name) => Kind::One(FileReader::from_start(logs.join(name))),
         };
-        Ok(Self { path, file })
+        Self { kind }
     }
 
     /// Reads what is there now; 0 means that there is nothing more for the moment.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.kind {
+            Kind::One(reader) => reader.read(buffer),
+            Kind::Both(reader) => reader.read(buffer),
+        }
+    }
+}
+
+/// Reads one file over its rotations.
+#[derive(Debug)]
+struct FileReader {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl FileReader {
+    fn from_start(path: PathBuf) -> Self {
+        let file = File::open(rotated(&path)).ok();
+        Self { path, file }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(file) = &mut self.file {
                 let count = file.read(buffer)?;
@@ -97,8 +116,20 @@ impl LogReader {
 
 /// The last bytes of a log, at most so many, the rotated file included.
 pub fn tail(logs: &Path, stream: Stream, bytes: u64) -> io::Result<Vec<u8>> {
-    let path = logs.join(stream.file_name());
     let mut found = Vec::new();
+    let Some(name) = stream.file_name() else {
+        let mut reader = CombinedReader::from_end(logs, bytes)?;
+        let mut buffer = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX).min(64 << 10)];
+        // More may come while we read.
+        while (found.len() as u64) < bytes {
+            match reader.read(&mut buffer)? {
+                0 => break,
+                count => found.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+            }
+        }
+        return Ok(found);
+    };
+    let path = logs.join(name);
     let mut wanted = bytes;
     for path in [path.clone(), rotated(&path)] {
         if wanted == 0 {
@@ -149,11 +180,11 @@ mod tests {
     #[test]
     fn the_tail_reaches_into_the_rotated_file() {
         let folder = tempfile::tempdir().unwrap();
-        let mut log = LogFile::new(folder.path().join("all"), 4);
+        let mut log = LogFile::new(folder.path().join("stdout"), 4);
         for text in ["abcd", "ef"] {
             log.append(text.as_bytes());
         }
-        assert_eq!(tail(folder.path(), Stream::All, 4).unwrap(), b"cdef");
+        assert_eq!(tail(folder.path(), Stream::Stdout, 4).unwrap(), b"cdef");
         assert_eq!(tail(folder.path(), Stream::Stderr, 4).unwrap(), b"");
     }
 }

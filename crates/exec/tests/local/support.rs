@@ -267,10 +267,9 @@ impl Run {
     }
 
     pub(crate) fn log_of(&self, task: &TaskId, stream: Stream) -> String {
-        let path = local::Layout::new(&self.folder)
-            .logs(task)
-            .join(stream.file_name());
-        String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
+        let logs = local::Layout::new(&self.folder).logs(task);
+        let bytes = pinnace_exec::log::tail(&logs, stream, u64::MAX).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// What the runtime log says, without dates.

@@ -8,7 +8,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use pinnace_core::plan::MetricRule;
 
 use crate::local::journal::now_micros;
-use crate::log::{Lines, LogFile, Scrubber, Stencil, Stream, prefix};
+use crate::log::{Lines, LogFile, Pair, RUNTIME, Scrubber, Side, Stencil, prefix};
 use crate::metric::{Finder, Partial};
 
 /// A pipe that is found full is made this large, so that a fast writer costs fewer turns.
@@ -44,9 +44,7 @@ pub(super) struct Output {
 
 #[derive(Debug)]
 struct Files {
-    stdout: LogFile,
-    stderr: LogFile,
-    all: LogFile,
+    pair: Pair,
     runtime: LogFile,
     lines: Lines,
     /// Finds numbers, if anyone wants some.
@@ -59,15 +57,13 @@ impl Files {
     fn write(&mut self, source: Source, bytes: &[u8]) {
         match source {
             Source::Stdout => {
-                self.stdout.append(bytes);
-                self.all.append(bytes);
+                self.pair.append(Side::Stdout, bytes);
                 if let Some(finder) = &mut self.finder {
                     finder.feed(bytes, &mut self.stdout_line);
                 }
             }
             Source::Stderr => {
-                self.stderr.append(bytes);
-                self.all.append(bytes);
+                self.pair.append(Side::Stderr, bytes);
                 if let Some(finder) = &mut self.finder {
                     finder.feed(bytes, &mut self.stderr_line);
                 }
@@ -83,16 +79,13 @@ impl Files {
 
 impl Output {
     pub(super) fn new(logs: &Path, bound: u64, metrics: &[MetricRule]) -> Self {
-        let file = |stream: Stream| LogFile::new(logs.join(stream.file_name()), bound);
         Self {
             stdout: None,
             stderr: None,
             runtime: None,
             files: Files {
-                stdout: file(Stream::Stdout),
-                stderr: file(Stream::Stderr),
-                all: file(Stream::All),
-                runtime: file(Stream::Runtime),
+                pair: Pair::new(logs, bound),
+                runtime: LogFile::new(logs.join(RUNTIME), bound),
                 lines: Lines::default(),
                 finder: Finder::new(metrics, logs),
                 stdout_line: Partial::default(),
@@ -220,9 +213,10 @@ impl Output {
     /// Why a log is incomplete.
     pub(super) fn failures(&self) -> Vec<String> {
         let files = &self.files;
-        [&files.stdout, &files.stderr, &files.all, &files.runtime]
-            .into_iter()
-            .filter_map(LogFile::failure)
+        files
+            .pair
+            .failures()
+            .chain(files.runtime.failure())
             .collect()
     }
 }
