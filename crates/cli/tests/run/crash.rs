@@ -1,6 +1,11 @@
 //! Processes that are killed at any moment.
 
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::Command;
+
+use nix::fcntl::OFlag;
+use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 
 use crate::support::{Place, job, until, with_shared};
 
@@ -94,4 +99,58 @@ fn a_killed_supervisor_takes_its_tasks_with_it_and_the_job_is_tried_again() {
     let view = place.show("crash");
     assert_eq!(view["attempt"], 1, "{view}");
     assert_eq!(view["history"][0]["outcome"]["verdict"]["code"], -1001);
+}
+
+/// A new terminal that no other process gets by chance, and the path to its other end.
+fn terminal() -> (PtyMaster, String) {
+    let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+    let master = posix_openpt(flags).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let path = ptsname_r(&master).unwrap();
+    (master, path)
+}
+
+#[test]
+fn a_terminal_that_hangs_up_leaves_the_job_running() {
+    let place = Place::new();
+    let file = place.file("crash.yaml", &task(&place));
+    let (master, path) = terminal();
+    let [stdin, stdout, stderr] = [(); 3].map(|()| {
+        let mut slave = File::options();
+        slave
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits());
+        slave.open(&path).unwrap()
+    });
+    let run = place.command(&["run", &file, "--storage", "shared=shared"]);
+    let mut in_terminal = Command::new("setsid");
+    in_terminal
+        .arg("--ctty")
+        .arg(run.get_program())
+        .args(run.get_args());
+    for (name, value) in run.get_envs() {
+        in_terminal.env(name, value.unwrap_or_default());
+    }
+    let mut run = in_terminal
+        .current_dir(place.path())
+        .stdin(stdin)
+        .stdout(stdout)
+        .stderr(stderr)
+        .spawn()
+        .unwrap();
+    drop(in_terminal);
+    until("both tasks have begun", || {
+        starts(&place, 0) + starts(&place, 1) == 2
+    });
+    drop(master);
+    let status = run.wait().unwrap();
+    assert_eq!(status.code(), Some(130), "{status:?}");
+    let follower = place.start(&["logs", "--follow", "crash", "worker[0]"]);
+    place.file("shared/go", "");
+    place.pinnace(&["wait", "crash"]).succeeded();
+    let followed = follower.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&followed.stdout), "done\n");
+    assert_eq!((starts(&place, 0), starts(&place, 1)), (1, 1));
 }

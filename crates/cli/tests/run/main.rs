@@ -17,3 +17,4 @@ mod secrets;
 mod ssh;
 mod support;
 mod terminal;
+mod trouble;

@@ -191,6 +191,10 @@ impl Supervisor {
                 self.start(index);
             }
             self.flush()?;
+            if self.running == 0 {
+                // The last ones could not be started, and nothing will ever happen.
+                break;
+            }
             let timeout = self.timeout();
             let count = match self.poll.wait(&mut events, timeout) {
                 Ok(count) => count,
