@@ -5,6 +5,7 @@
 mod cases;
 mod chaos;
 mod commands;
+mod component;
 mod crash;
 mod data;
 mod endings;

@@ -64,7 +64,7 @@ pub(super) fn includes(
             let mut start = 0;
             for line in source.text().split_inclusive('\n') {
                 let text = line.trim();
-                if !text.is_empty() && !text.starts_with('#') {
+                if !text.is_empty() {
                     let at = start + (line.len() - line.trim_start().len());
                     let span = Span::new(source.id(), at, at + text.len());
                     add(Name { text, span }, out);
@@ -78,7 +78,7 @@ pub(super) fn includes(
 
 /// The absolute folder of the code; what lies elsewhere counts as the spec's own folder.
 pub(super) fn code_folder(component: &Component<'_>, folder: &str) -> String {
-    match component.code.map(|code| paths::without_scheme(code.text)) {
+    match component.code.map(|code| code.text) {
         Some(code) if !paths::is_remote(code) => paths::absolute(folder, code),
         _ => paths::absolute(folder, "."),
     }

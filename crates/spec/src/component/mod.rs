@@ -62,12 +62,11 @@ pub fn read_job(
     let templates = component
         .as_ref()
         .map(|component| check::check(component, sources, request, library, &mut found));
-    let at = first_key(root);
     for mut diagnostic in found.into_vec() {
         let is_accepted = || {
             component
                 .as_ref()
-                .is_some_and(|component| check::azureml_accepts(component, at, &diagnostic))
+                .is_some_and(|component| check::azureml_accepts(component, sources, &diagnostic))
         };
         if request.compat == Compat::AzureMl && is_accepted() {
             diagnostic.severity = Severity::Warning;

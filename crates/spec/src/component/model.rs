@@ -223,7 +223,7 @@ pub struct Input<'d> {
     pub holds: Holds,
     /// `optional`
     pub optional: bool,
-    /// `default`, or `path` of v2 data.
+    /// `default`
     pub default: Option<&'d Node<'d>>,
     /// `min`
     pub min: Option<&'d Node<'d>>,

@@ -88,7 +88,7 @@ fn input<'d>(entry: &'d Entry<'d>) -> Option<Input<'d>> {
         types,
         holds,
         optional: value(node, "optional").and_then(Node::as_bool) == Some(true),
-        default: scalar("default").or_else(|| scalar("path").filter(|_| holds == Holds::Data)),
+        default: scalar("default"),
         min: scalar("min"),
         max: scalar("max"),
         choices: items(value(node, "enum")).iter().filter_map(name).collect(),

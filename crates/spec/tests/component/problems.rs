@@ -81,7 +81,12 @@ fn specs_are_told_by_their_keys() {
 #[test]
 fn compat_accepts_what_the_official_clients_accept() {
     let accepted = [
-        "names: no name",
+        "names: is_deterministic as a word",
+        "types: hdinsight with memory in capitals",
+        "ports: choice without values",
+        "runsettings: no nodes",
+        "environment: another key in docker",
+        "types: v2 resources with another key",
         "commands: input that is not declared",
         "types: no hemera section",
         "types: hemera with an id that is no GUID",
@@ -93,6 +98,10 @@ fn compat_accepts_what_the_official_clients_accept() {
         "files: entry script that is not there",
     ];
     let refused = [
+        "names: no name",
+        "files: code in a repository",
+        "ports: bound that is no number",
+        "ports: misspelt attribute",
         "names: inputs that differ in case",
         "names: input with a dash",
         "commands: input that is not declared in v2",
@@ -124,5 +133,47 @@ fn compat_accepts_what_the_official_clients_accept() {
     }
     for title in refused {
         assert_ne!(errors(&find(title), Compat::AzureMl), 0, "{title}");
+    }
+}
+
+/// Cuts and changes a text in many places.
+fn damaged(text: &str) -> impl Iterator<Item = String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let without: Vec<String> = (0..lines.len())
+        .map(|gone| {
+            let kept = lines.iter().enumerate().filter(|(line, _)| *line != gone);
+            kept.map(|(_, line)| *line).collect::<Vec<_>>().join("\n")
+        })
+        .collect();
+    let cut: Vec<String> = text
+        .char_indices()
+        .step_by(7)
+        .map(|(at, _)| text[..at].to_owned())
+        .collect();
+    let changed = ["{", "}", "[", ":", "\"", "null", "- ", "\u{e4}"]
+        .into_iter()
+        .map(|with| text.replace(' ', with));
+    without
+        .into_iter()
+        .chain(cut)
+        .chain(changed.collect::<Vec<_>>())
+}
+
+#[test]
+fn no_damage_of_a_spec_makes_a_panic() {
+    for case in good() {
+        for text in damaged(&case.text) {
+            let case = Case {
+                title: case.title.clone(),
+                text,
+                files: case.files.clone(),
+                problems: Vec::new(),
+            };
+            read_with(&case, |request| pinnace_spec::job::Request {
+                plan: true,
+                compat: Compat::AzureMl,
+                ..request
+            });
+        }
     }
 }

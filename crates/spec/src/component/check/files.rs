@@ -1,5 +1,6 @@
 //! Files that a spec names: they must be there.
 
+use crate::component::command::Syntax;
 use crate::component::includes::{self, Include};
 use crate::component::model::{Component, Kind, Name};
 use crate::component::{paths, read};
@@ -7,8 +8,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::job::Request;
 use crate::library::{Library, Look};
 use crate::source::Sources;
-use crate::yaml::Node;
-use crate::yaml::access::{name, value};
+use crate::yaml::access::name;
 
 pub(super) fn check(
     component: &Component<'_>,
@@ -29,7 +29,7 @@ pub(super) fn check(
         included: &included,
         library,
     };
-    environment_files(component, &place, out);
+    environment_files(component, &place, folder, out);
     entries(component, &place, out);
 }
 
@@ -76,7 +76,7 @@ fn code(
     let Some(folder) = request.folder else {
         return true;
     };
-    let path = paths::absolute(folder, paths::without_scheme(code.text));
+    let path = paths::absolute(folder, code.text);
     if library.look(&path) == Look::Missing {
         out.push(missing(code, "the code folder"));
         return false;
@@ -90,7 +90,12 @@ fn missing(written: Name<'_>, what: &str) -> Diagnostic {
         .help("the path is taken from the folder of the spec")
 }
 
-fn environment_files(component: &Component<'_>, place: &Place<'_>, out: &mut Diagnostics) {
+fn environment_files(
+    component: &Component<'_>,
+    place: &Place<'_>,
+    folder: &str,
+    out: &mut Diagnostics,
+) {
     let Some(environment) = component.environment else {
         return;
     };
@@ -100,12 +105,25 @@ fn environment_files(component: &Component<'_>, place: &Place<'_>, out: &mut Dia
         (at("conda.condaDependenciesFile"), "the conda file"),
         (at("conda.pip_requirements_file"), "the requirements file"),
         (at("conda.pipRequirementsFile"), "the requirements file"),
-        (
-            at("conda_file")
-                .filter(|_| value(environment, "conda_file").is_some_and(Node::is_string)),
-            "the conda file",
-        ),
     ];
+    let conda_file = at("conda_file");
+    if component.syntax == Syntax::V1 {
+        files.push((conda_file, "the conda file"));
+    } else {
+        // Version 2 takes the paths of an environment from the folder of the spec.
+        for (written, what) in [
+            (conda_file, "the conda file"),
+            (at("build.path"), "the folder"),
+        ] {
+            let is_missing = |name: &Name<'_>| {
+                let path = paths::absolute(folder, name.text);
+                !paths::is_remote(name.text) && place.library.look(&path) == Look::Missing
+            };
+            if let Some(written) = written.filter(is_missing) {
+                out.push(missing(written, what));
+            }
+        }
+    }
     // A Dockerfile may be given as its text.
     let dockerfile = at("docker.build.dockerfile").filter(|name| name.text.starts_with("file:"));
     files.push((dockerfile, "the Dockerfile"));

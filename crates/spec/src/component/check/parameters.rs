@@ -20,16 +20,14 @@ pub enum Misfit {
 
 /// Holds the written text of a value against its parameter.
 pub fn fits(input: &Input<'_>, text: &str) -> Result<(), Misfit> {
+    let is_listed = || input.choices.iter().any(|choice| choice.text == text);
     match input.holds {
-        Holds::Data | Holds::Text => Ok(()),
+        _ if !input.choices.is_empty() && !is_listed() => Err(Misfit::NoChoice),
+        Holds::Data | Holds::Text | Holds::Choice => Ok(()),
         Holds::Flag if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") => {
             Ok(())
         }
         Holds::Flag => Err(Misfit::Kind("`True` or `False`")),
-        Holds::Choice => match input.choices.iter().any(|choice| choice.text == text) {
-            true => Ok(()),
-            false => Err(Misfit::NoChoice),
-        },
         Holds::Integer if text.trim().parse::<i64>().is_err() => {
             Err(Misfit::Kind("a whole number of 64 bits"))
         }

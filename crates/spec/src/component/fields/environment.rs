@@ -2,10 +2,18 @@
 
 use pinnace_core::fidelity::Feature;
 
-use crate::shape::{FREE_MAP, Field, Object, Shape, TEXT, Unknown, field};
+use crate::shape::{FREE_MAP, Field, Object, Shape, TEXT, TextRule, Unknown, field};
 
 /// The name of a registered environment, or its parts.
-pub(super) const ENVIRONMENT_SHAPE: Shape = Shape::Either(&[TEXT, Shape::Object(&ENVIRONMENT)]);
+pub(super) const ENVIRONMENT_SHAPE: Shape =
+    Shape::Either(&[Shape::Text(REGISTERED), Shape::Object(&ENVIRONMENT)]);
+
+const REGISTERED: TextRule = TextRule {
+    accepts: |text| text.len() > "azureml:".len() && text.starts_with("azureml:"),
+    pattern: r"^azureml:[\s\S]+$",
+    words: "the name of a registered environment, such as `azureml:NAME:VERSION`",
+    max_length: 1024,
+};
 
 const fn packages(name: &'static str, shape: Shape, doc: &'static str) -> Field {
     field(name, shape, doc).needs(Feature::Packages)

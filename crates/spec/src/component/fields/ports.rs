@@ -103,7 +103,16 @@ const GROUP_NAMES: Field = field(
 .needs(Feature::Words);
 
 const NO_BOUNDS: &str = "only numbers have bounds";
-const NO_ENUM: &str = "only an input of type `enum` has a list of values";
+const NO_ENUM: &str = "only a parameter has a list of values";
+
+const ENUM: Field = field(
+    "enum",
+    Shape::List {
+        of: &Shape::Scalar,
+        min: 1,
+    },
+    "The values that it can have, as they are written: `2.0` is not `2`.",
+);
 
 static TEXT_PARAMETER: Object = Object {
     name: "parameter",
@@ -112,15 +121,15 @@ static TEXT_PARAMETER: Object = Object {
         PARAMETER_TYPE,
         OPTIONAL,
         DEFAULT,
+        ENUM,
         DESCRIPTION,
         IS_CONTROL,
         GROUP_NAMES,
     ],
-    unknown: Unknown::Warn,
+    unknown: Unknown::Refuse,
     absent: &[
         ("min", NO_BOUNDS),
         ("max", NO_BOUNDS),
-        ("enum", NO_ENUM),
         (
             "value",
             "the value for a run is given by `--input NAME=VALUE`, or as `default`",
@@ -137,18 +146,16 @@ static NUMBER_PARAMETER: Object = Object {
         DEFAULT,
         field("min", Shape::Scalar, "The least value."),
         field("max", Shape::Scalar, "The greatest value."),
+        ENUM,
         DESCRIPTION,
         IS_CONTROL,
         GROUP_NAMES,
     ],
-    unknown: Unknown::Warn,
-    absent: &[
-        ("enum", NO_ENUM),
-        (
-            "value",
-            "the value for a run is given by `--input NAME=VALUE`, or as `default`",
-        ),
-    ],
+    unknown: Unknown::Refuse,
+    absent: &[(
+        "value",
+        "the value for a run is given by `--input NAME=VALUE`, or as `default`",
+    )],
 };
 
 static ENUM_PARAMETER: Object = Object {
@@ -158,15 +165,7 @@ static ENUM_PARAMETER: Object = Object {
         PARAMETER_TYPE,
         OPTIONAL,
         DEFAULT,
-        field(
-            "enum",
-            Shape::List {
-                of: &Shape::Scalar,
-                min: 1,
-            },
-            "The values that it can have, as they are written: `2.0` is not `2`.",
-        )
-        .required(),
+        ENUM.required(),
         DESCRIPTION,
         IS_CONTROL,
         GROUP_NAMES,
@@ -224,11 +223,14 @@ static INPUT_PORT: Object = Object {
             ]),
             "How the data comes to the task.",
         ),
-        field("path", TEXT, "Where the data lies if nothing is given (v2)."),
         GROUP_NAMES,
     ],
-    unknown: Unknown::Warn,
+    unknown: Unknown::Refuse,
     absent: &[
+        (
+            "path",
+            "where the data lies is said by `--input NAME=PATH`, or by `default`",
+        ),
         ("enum", NO_ENUM),
         ("min", NO_BOUNDS),
         ("max", NO_BOUNDS),
@@ -284,13 +286,13 @@ static OUTPUT_PORT: Object = Object {
             Shape::Choice(&["upload", "mount", "link", "rw_mount", "direct", "hdfs"]),
             "How the data leaves the task.",
         ),
-        field("path", TEXT, "Where the data goes if nothing is given (v2)."),
         IS_CONTROL,
         EARLY_AVAILABLE,
     ],
     unknown: Unknown::Warn,
     absent: &[
         ("optional", "an output is always made"),
+        ("path", "where the data goes is said by `--output NAME=PLACE`"),
         ("is_resource", "only an input can be a resource"),
     ],
 };

@@ -33,6 +33,22 @@ const PROCESS_COUNT: Field = ranks(
 const INSTANCE_TYPE: Field =
     field("instance_type", TEXT, "The kind of machine.").needs(Feature::Sku);
 
+/// A number of files, also as a text; sizes such as `10kb` are for tables, which are not read here.
+pub(super) const BATCH_SIZE: Shape = Shape::Either(&[
+    at_least(1),
+    Shape::Text(TextRule {
+        accepts: |text| {
+            text.len() < 10
+                && text.bytes().all(|byte| byte.is_ascii_digit())
+                && !text.is_empty()
+                && !text.starts_with('0')
+        },
+        pattern: "^[1-9][0-9]{0,8}$",
+        words: "a number of files",
+        max_length: 9,
+    }),
+]);
+
 /// A size such as `2g`.
 pub(super) const SIZE: Shape = Shape::Text(TextRule {
     accepts: |text| {
@@ -133,7 +149,7 @@ static PARALLEL: Object = Object {
         PROCESS_COUNT,
         field(
             "mini_batch_size",
-            at_least(1),
+            BATCH_SIZE,
             "How many files one call of the entry script gets.",
         )
         .default("1"),

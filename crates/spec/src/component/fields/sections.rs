@@ -363,6 +363,7 @@ pub(super) static PARALLEL_TASK: Object = Object {
             super::environment::ENVIRONMENT_SHAPE,
             "The image and the packages.",
         )
+        .required()
         .needs(Feature::Packages),
         field(
             "append_row_to",

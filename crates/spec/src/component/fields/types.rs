@@ -7,6 +7,7 @@ use super::common::{
     ENVIRONMENT_VARIABLES, INPUTS, IS_DETERMINISTIC, NAME, OUTPUTS, RUNSETTINGS, SCHEMA,
     SUCCESSFUL_RETURN_CODE, TAGS, TYPE, V2_NAME, V2_TYPE, VERSION, at_least, elsewhere,
 };
+use super::runsettings::BATCH_SIZE;
 use super::sections::{
     AE365, AETHER, DATA_TRANSFER, DISTRIBUTION, HDINSIGHT, HEMERA, IDENTITY, INTELLECTUAL_PROPERTY,
     LAUNCHER, LIMITS, PARALLEL, PARALLEL_TASK, RESOURCES, RETRY_SETTINGS, SCOPE, SPARK_ENTRY,
@@ -464,7 +465,7 @@ static V2_PARALLEL: Object = Object {
         field("task", Shape::Object(&PARALLEL_TASK), "The entry script.").required(),
         field(
             "mini_batch_size",
-            at_least(1),
+            BATCH_SIZE,
             "How many files one call of the entry script gets.",
         )
         .default("1"),

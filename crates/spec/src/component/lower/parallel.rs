@@ -12,7 +12,7 @@ use crate::component::command::Scope;
 use crate::component::model::Kind;
 use crate::component::read::at;
 use crate::yaml::Node;
-use crate::yaml::access::{integer, items};
+use crate::yaml::access::items;
 
 /// The script that shares files out; documented in `docs/component.md`.
 pub const DRIVER: &str = include_str!("parallel.py");
@@ -72,7 +72,8 @@ impl Lowering<'_, '_> {
             origin.via.push(self.trace.written(node, path));
         }
         let number = |set: Option<super::settings::Set<'_>>, default: i64| {
-            set.and_then(|set| integer(set.node)).unwrap_or(default)
+            set.and_then(|set| set.node.as_text()?.parse().ok())
+                .unwrap_or(default)
         };
         let numbers = [
             ("--batch", number(self.settings.mini_batch_size(), 1)),

@@ -223,7 +223,7 @@ impl Lowering<'_, '_> {
                 format!("outputs.{name}.{}", mode_key.unwrap_or_default()),
                 "data is mounted unless the output says otherwise",
             );
-            let destination = self.destination(name, output.node, &path);
+            let destination = self.destination(name, &path);
             outputs.insert(
                 name.to_owned(),
                 Output {
@@ -247,28 +247,19 @@ impl Lowering<'_, '_> {
         outputs
     }
 
-    fn destination(&mut self, name: &str, node: &Node<'_>, path: &str) -> Option<Location> {
+    fn destination(&mut self, name: &str, path: &str) -> Option<Location> {
         let path = format!("{path}.destination");
-        let written = value_of(node, "path");
-        if let Some((binding, location)) = self.values.outputs.get(name) {
-            let (binding, location) = (*binding, location.clone());
-            self.trace.note(path, |trace| {
-                let was =
-                    written.map(|node| trace.written(node, format_args!("outputs.{name}.path")));
-                binding.origin(was)
-            });
-            return Some(location);
+        match self.values.outputs.get(name) {
+            Some((binding, location)) => {
+                let (binding, location) = (*binding, location.clone());
+                self.trace.note(path, |_| binding.origin(None));
+                Some(location)
+            }
+            None => {
+                self.rule(path, "kept with the job unless `--output` says where");
+                None
+            }
         }
-        let location = written
-            .and_then(Node::as_text)
-            .and_then(|text| Location::parse(text, self.request.folder).ok());
-        match (written, &location) {
-            (Some(node), Some(_)) => self.trace.note(path, |trace| {
-                trace.written(node, format_args!("outputs.{name}.path"))
-            }),
-            _ => self.rule(path, "kept with the job unless `--output` says where"),
-        }
-        location
     }
 
     /// The code: of the spec, or of the module that Hemera runs.
@@ -389,8 +380,4 @@ impl Lowering<'_, '_> {
         });
         Some(seconds)
     }
-}
-
-fn value_of<'n>(node: &'n Node<'n>, key: &str) -> Option<&'n Node<'n>> {
-    value(node, key)
 }
