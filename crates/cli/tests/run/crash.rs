@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use nix::fcntl::OFlag;
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 
-use crate::support::{Place, job, until, with_shared};
+use crate::support::{Place, job, processes_of, skipped, until, with_shared};
 
 fn kill(pid: &str) {
     let status = Command::new("kill").args(["-9", pid]).status().unwrap();
@@ -153,4 +154,56 @@ fn a_terminal_that_hangs_up_leaves_the_job_running() {
     let followed = follower.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&followed.stdout), "done\n");
     assert_eq!((starts(&place, 0), starts(&place, 1)), (1, 1));
+}
+
+#[test]
+fn control_groups_are_removed_also_from_elsewhere_in_their_tree() {
+    let place = Place::new();
+    let file = place.file("crash.yaml", &task(&place));
+    let root = Path::new("/sys/fs/cgroup/pids");
+    let other = root.join(format!("elsewhere-{}", std::process::id()));
+    if std::fs::create_dir(&other).is_err() {
+        skipped("control groups of another session: no group of version 1 can be made here");
+        return;
+    }
+    // The job runs in a group of its own, as in another session of its user.
+    let door = other.join("cgroup.procs");
+    let run = place.command(&["run", "--detach", &file, "--storage", "shared=shared"]);
+    let mut inside = Command::new("sh");
+    inside.args([
+        "-c",
+        &format!("echo $$ > {} && exec \"$0\" \"$@\"", door.display()),
+    ]);
+    inside.arg(run.get_program()).args(run.get_args());
+    for (name, value) in run.get_envs() {
+        inside.env(name, value.unwrap_or_default());
+    }
+    assert!(
+        inside
+            .current_dir(place.path())
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    until("both tasks have begun", || {
+        starts(&place, 0) + starts(&place, 1) == 2
+    });
+    let groups = || {
+        std::fs::read_dir(&other)
+            .unwrap()
+            .flatten()
+            .filter(|entry| entry.path().is_dir())
+            .count()
+    };
+    assert_eq!(groups(), 1);
+    for (pid, line) in processes_of(&place.state()) {
+        if line.contains("\0control\0") || line.contains("\0supervisor\0") {
+            let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
+        }
+    }
+    place.file("shared/go", "");
+    place.pinnace(&["wait", "crash"]).succeeded();
+    assert_eq!(groups(), 0);
+    std::fs::remove_dir(&other).unwrap();
 }

@@ -10,7 +10,7 @@ use super::supervisor::remove_folder;
 use super::{Cursor, Identity, Layout, observe};
 use crate::contract::{Attempt, Collected, ExitReport, Happening, TaskId};
 use crate::data::{Teller, collect};
-use crate::sandbox::cgroup::{AttemptGroup, Hierarchy};
+use crate::sandbox::cgroup::AttemptGroup;
 use crate::sys;
 
 /// How long the tasks of a dead supervisor may take to die.
@@ -85,7 +85,7 @@ pub fn collected(folder: &Path) -> Vec<Collected> {
 /// logs and work folders stay.
 pub fn clean(folder: &Path) {
     let layout = Layout::new(folder);
-    AttemptGroup::remove(&Hierarchy::find(), &layout.group_name());
+    AttemptGroup::remove(&layout.groups());
     let _ = fs::remove_file(layout.socket());
     for entry in fs::read_dir(layout.tasks()).into_iter().flatten().flatten() {
         let _ = remove_folder(&entry.path().join("changes"));
@@ -115,7 +115,7 @@ fn wait_for_death(layout: &Layout) -> io::Result<()> {
         }
         let waited = begin.elapsed();
         if waited > DYING / 2 && !helped {
-            AttemptGroup::remove(&Hierarchy::find(), &layout.group_name());
+            AttemptGroup::remove(&layout.groups());
             helped = true;
         }
         if waited > DYING {

@@ -122,6 +122,11 @@ impl Layout {
         TaskFolder::new(path, changes)
     }
 
+    /// Where the attempt's control groups lie.
+    pub(crate) fn groups(&self) -> PathBuf {
+        self.folder.join("groups.json")
+    }
+
     /// The name of the attempt's control groups.
     pub(crate) fn group_name(&self) -> String {
         // FNV-1a: short, stable, and a clash would need two attempts at once with one hash.

@@ -168,8 +168,21 @@ pub(crate) struct AttemptGroup {
 }
 
 impl AttemptGroup {
-    /// Makes the group and moves this process into it.
-    pub(crate) fn enter(hierarchy: Hierarchy, name: String, max_processes: u64) -> Self {
+    /// Makes the group and moves this process into it. Where it lies is written down first: whoever cleans up after
+    /// a dead supervisor may live elsewhere in the tree.
+    pub(crate) fn enter(
+        hierarchy: Hierarchy,
+        name: String,
+        max_processes: u64,
+        record: &Path,
+    ) -> Self {
+        let mut folders: Vec<PathBuf> = hierarchy
+            .places()
+            .map(|place| place.folder.join(&name))
+            .collect();
+        folders.dedup();
+        // Without the record a dead supervisor leaves empty groups, and no more.
+        let _ = serde_json::to_vec(&folders).map(|json| fs::write(record, json));
         let mut bounds_processes = false;
         if let Some(place) = &hierarchy.pids {
             let folder = place.folder.join(&name);
@@ -238,13 +251,17 @@ impl AttemptGroup {
     }
 
     /// Removes what is left of the attempt's groups, the processes in them included.
-    pub(crate) fn remove(hierarchy: &Hierarchy, name: &str) {
-        for place in hierarchy.places() {
-            let folder = place.folder.join(name);
-            if folder.exists() {
-                end_all(&folder);
-                remove_tree(&folder);
-            }
+    pub(crate) fn remove(record: &Path) {
+        let Ok(json) = fs::read(record) else {
+            return;
+        };
+        let folders: Vec<PathBuf> = serde_json::from_slice(&json).unwrap_or_default();
+        for folder in folders.iter().filter(|folder| folder.exists()) {
+            end_all(folder);
+            remove_tree(folder);
+        }
+        if !folders.iter().any(|folder| folder.exists()) {
+            let _ = fs::remove_file(record);
         }
     }
 

@@ -221,6 +221,7 @@ impl Supervisor {
         let _ = remove_folder(&self.layout.ssh_keys());
         if let Some(group) = &self.group {
             group.leave();
+            let _ = std::fs::remove_file(self.layout.groups());
         }
     }
 

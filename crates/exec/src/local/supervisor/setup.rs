@@ -69,7 +69,7 @@ impl Supervisor {
         }
         let group = attempt.settings.enforce_limits.then(|| {
             let (name, most) = (layout.group_name(), attempt.settings.max_processes);
-            AttemptGroup::enter(Hierarchy::find(), name, most)
+            AttemptGroup::enter(Hierarchy::find(), name, most, &layout.groups())
         });
         if group.as_ref().is_none_or(|group| !group.bounds_processes) {
             not_enforced.push("the number of processes is not limited".to_owned());
