@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod control;
+mod convert;
 mod data;
 mod engines;
 mod explain;
@@ -79,6 +80,7 @@ enum Command {
     Control(control::Control),
     #[command(hide = true)]
     Runner(runner::Runner),
+    Convert(convert::Convert),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -106,6 +108,7 @@ impl Pinnace {
             Command::Engines(engines) => engines.run(color),
             Command::Control(control) => control.run(),
             Command::Runner(runner) => runner.run(color),
+            Command::Convert(convert) => convert.run(color),
             Command::Schema(schema) => schema.run(),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),

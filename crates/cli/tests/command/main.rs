@@ -6,6 +6,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 mod check;
+mod component;
 mod environment;
 mod explain;
 mod files;

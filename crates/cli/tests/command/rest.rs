@@ -20,6 +20,7 @@ fn the_help_of_every_command() {
         "metrics",
         "data",
         "engines",
+        "convert",
         "schema",
         "completions",
         "man",

@@ -11,6 +11,7 @@ pub mod fields;
 mod includes;
 pub mod lower;
 pub mod model;
+pub mod module;
 mod paths;
 pub mod read;
 pub mod snapshot;

@@ -157,6 +157,9 @@ codes! {
     SEVERAL_OPTIONALS = "P1059" "several-optionals" Warning: "a group disappears with any of several optional inputs";
     ARGUMENT_SHIFT = "P1060" "argument-shift" Warning: "without a missing input, an argument reaches the wrong parameter";
     REFUSED_ARGUMENTS = "P1061" "refused-arguments" Warning: "the entry script of a command would refuse its arguments";
+    BAD_MODULE = "P1065" "bad-module" Error: "a file is not the interface line of an Aether module";
+    UNKNOWN_MODULE_PART = "P1066" "unknown-module-part" Error: "a part of a module's interface whose meaning is not known";
+    UNSAID_MODULE_PART = "P1067" "unsaid-module-part" Warning: "a module does not say what a component needs, or says what a component has no place for";
 
     ODD_JOB_TYPE = "P1120" "odd-job-type" Warning: "a processor has a type of job that PAI does not know";
     MISSING_CHANNEL = "P1121" "missing-channel" Error: "a required input of a processor has no place";
