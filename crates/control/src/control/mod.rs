@@ -28,6 +28,11 @@ use crate::store::{Command, Store, StoreError};
 /// How often the store is looked at for requests of other processes and for free places.
 const LOOK_AROUND: Duration = Duration::from_millis(150);
 
+/// While more tasks than this may have something to tell, what they tell within a span is made durable together: a
+/// transaction waits for the disk, and a thousand of them for a thousand tasks would be most of the work.
+const FEW_TASKS: usize = 16;
+const GROUP: Duration = Duration::from_millis(20);
+
 /// Why a job cannot be driven on. What runs goes on running.
 #[derive(Debug)]
 pub enum ControlError {
@@ -121,6 +126,7 @@ pub struct Control<E> {
     heard: Option<i64>,
     store_version: Option<i64>,
     looked_around: Option<std::time::Instant>,
+    decided: Option<std::time::Instant>,
     news: Vec<News>,
 }
 
@@ -179,6 +185,7 @@ impl<E: Engine> Control<E> {
             heard: None,
             store_version: None,
             looked_around: None,
+            decided: None,
             news: Vec::new(),
         }
     }
@@ -215,6 +222,7 @@ impl<E: Engine> Control<E> {
 
     /// Waits until something happens, at most so long, and goes on with the job.
     pub fn turn(&mut self, timeout: Duration) -> Result<(), ControlError> {
+        self.gather();
         let mut inputs = self.collect()?;
         if inputs.is_empty() && !self.is_finished() {
             let folders: Vec<PathBuf> = self
@@ -235,6 +243,17 @@ impl<E: Engine> Control<E> {
             self.go_on(inputs, Vec::new())?;
         }
         Ok(())
+    }
+
+    /// Lets more come together before it is looked at, if much is going on. Nothing is done meanwhile that was not
+    /// durable before: only what is heard is heard a little later.
+    fn gather(&self) {
+        let since = self.decided.map(|decided| decided.elapsed());
+        if let Some(rest) = since.and_then(|since| GROUP.checked_sub(since))
+            && self.job.state.live_attempts().nth(FEW_TASKS).is_some()
+        {
+            std::thread::sleep(rest);
+        }
     }
 
     fn patience(&self, timeout: Duration) -> Duration {
@@ -290,6 +309,7 @@ impl<E: Engine> Control<E> {
         let mut effects = effects;
         loop {
             let intents = self.decide(inputs, effects)?;
+            self.decided = Some(std::time::Instant::now());
             inputs = self.perform(intents)?;
             effects = Vec::new();
             if inputs.is_empty() {

@@ -47,6 +47,7 @@ pub enum Command {
 pub struct Store {
     connection: Connection,
     folder: StateFolder,
+    commits: u64,
 }
 
 impl Store {
@@ -76,7 +77,11 @@ impl Store {
         if found < migrate::LATEST {
             set_up(&mut connection, &folder)?;
         }
-        Ok(Self { connection, folder })
+        Ok(Self {
+            connection,
+            folder,
+            commits: 0,
+        })
     }
 
     /// Where it lies.
@@ -100,7 +105,13 @@ impl Store {
             folder: &self.folder,
         })?;
         transaction.commit().map_err(failed)?;
+        self.commits += 1;
         Ok(result)
+    }
+
+    /// How many changes this process has made durable. Each waits for the disk.
+    pub fn commits(&self) -> u64 {
+        self.commits
     }
 
     /// A number that changes when another process has changed the store.

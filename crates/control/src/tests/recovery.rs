@@ -290,3 +290,21 @@ fn the_time_limit_of_a_plan_ends_the_job_and_an_option_counts_more() {
     options.time_limit_seconds = Some(7200);
     assert_eq!(options.time_limit(&limited), Some(7200));
 }
+
+#[test]
+fn a_burst_of_events_is_stored_in_few_transactions() {
+    let folder = scratch();
+    let mut control = Control::submit(
+        store(&folder),
+        Fake::default(),
+        submission(plan(vec![("worker", role(1000, "exit 0"))]))
+            .admit()
+            .unwrap(),
+    )
+    .unwrap();
+    finish(&mut control);
+    assert_eq!(control.job().summary().succeeded, 1000);
+    // All tasks start and end before the loop looks again: one for the job, one for its launch, one for the burst.
+    let commits = control.store().commits();
+    assert!(commits <= 5, "{commits}");
+}
