@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every dependency is paid for on purpose: a commit that adds packages raises this number.
-const MOST_PACKAGES: usize = 185;
+const MOST_PACKAGES: usize = 202;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -15,7 +15,7 @@ use super::copy::{self, Kind, at};
 use super::digest::weigh;
 use super::place::{self, Place};
 use super::stage::{Folders, Outputs};
-use super::{Teller, link};
+use super::{Teller, link, remote};
 use crate::contract::{Attempt, Collected, Settings};
 use crate::local::{Layout, write_atomically};
 
@@ -77,7 +77,7 @@ fn of_role(
     folders: &Folders,
     settings: &Settings,
     may_clear: bool,
-    _teller: &Teller,
+    teller: &Teller,
 ) -> Vec<Collected> {
     let links = link::read(&folders.links());
     let places = Outputs::of(role, folders, settings)
@@ -99,7 +99,7 @@ fn of_role(
             linked(name, &links, settings, &mut collected)
         } else {
             match places.get(name) {
-                Some(place) => moved(place, output, settings, may_clear, &mut collected),
+                Some(place) => moved(place, output, settings, may_clear, &mut collected, teller),
                 None => Err("its place is not known".to_owned()),
             }
         };
@@ -147,6 +147,7 @@ fn moved(
     settings: &Settings,
     may_clear: bool,
     collected: &mut Collected,
+    teller: &Teller,
 ) -> Result<(), String> {
     collected.location = from.to_string_lossy().into_owned();
     weigh_into(from, collected)?;
@@ -179,7 +180,14 @@ fn moved(
             collected.location = to.to_string_lossy().into_owned();
             Ok(())
         }
-        Place::There(_) => Err(kept("there is no way to write there".to_owned())),
+        Place::There(location) => {
+            remote::send(from, &location, teller).map_err(kept)?;
+            if may_clear {
+                clear(from);
+            }
+            collected.location = location.to_string();
+            Ok(())
+        }
     }
 }
 

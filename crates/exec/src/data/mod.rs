@@ -17,10 +17,50 @@ mod link;
 mod place;
 mod python;
 mod real;
+mod remote;
 mod snapshot;
 pub(crate) mod stage;
 mod tell;
 
+use pinnace_core::plan::{Location, Scheme};
+
+use crate::contract::Attempt;
+
 pub(crate) use copy::copy_any;
 pub(crate) use real::{RealPlaces, copy_of, written};
 pub(crate) use tell::{Tell, Teller};
+
+/// How the names of variables begin that whoever moves the data of an attempt must have: where servers are and who asks,
+/// where packages come from. Other attempts do without them, because they may hold secrets.
+pub(crate) fn variables(attempt: &Attempt) -> Vec<&'static str> {
+    let is_remote =
+        |location: &Location| matches!(location.scheme(), Scheme::Http | Scheme::S3 | Scheme::Oss);
+    let roles = || attempt.plan.roles.values();
+    let inputs = roles().flat_map(|role| role.inputs.values().map(|input| &input.source));
+    let outputs = roles().flat_map(|role| {
+        let outputs = role.outputs.values();
+        outputs.filter_map(|output| output.destination.as_ref())
+    });
+    let datasets = attempt.settings.datasets.values();
+    let datasets: Vec<Location> = datasets
+        .filter_map(|place| Location::parse(place, None).ok())
+        .collect();
+    let mut names = Vec::new();
+    if inputs.chain(outputs).chain(&datasets).any(is_remote) {
+        names.extend(["AWS_", "OSS_", "ALIBABA_CLOUD_"]);
+    }
+    if roles().any(|role| role.python.is_some()) {
+        names.extend(["PIP_", "UV_", "XDG_", "PYENV_"]);
+    }
+    if !names.is_empty() {
+        names.extend([
+            "http_proxy",
+            "https_proxy",
+            "no_proxy",
+            "all_proxy",
+            "SSL_CERT_",
+        ]);
+        names.extend(["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"]);
+    }
+    names
+}

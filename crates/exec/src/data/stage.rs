@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::copy::{self, at};
 use super::place::{self, Place};
 use super::tell::{Tell, Teller};
-use super::{link, python, snapshot};
+use super::{link, python, remote, snapshot};
 use crate::contract::{Attempt, Level, Secrets, Settings};
 use crate::local::Layout;
 use crate::sandbox::{Access, Bind};
@@ -171,6 +171,13 @@ impl Stage<'_> {
         Ok(self.ready)
     }
 
+    fn cache(&self) -> PathBuf {
+        match &self.settings.cache {
+            Some(cache) => cache.clone(),
+            None => self.folders.role.join("cache"),
+        }
+    }
+
     /// Packages, in an environment that tasks see and cannot change.
     fn python(&mut self, role: &Role) -> Result<(), String> {
         let Some(wanted) = &role.python else {
@@ -190,10 +197,7 @@ impl Stage<'_> {
         if requirements.is_empty() && file.is_none() {
             return Ok(());
         }
-        let cache = match &self.settings.cache {
-            Some(cache) => cache.clone(),
-            None => self.folders.role.join("cache"),
-        };
+        let cache = self.cache();
         let environment = python::environment(&requirements, file.as_deref(), &cache, self.teller)?;
         let place = environment.to_string_lossy().into_owned();
         self.ready.variables.insert("VIRTUAL_ENV".to_owned(), place);
@@ -214,10 +218,15 @@ impl Stage<'_> {
         if input.mode == InputMode::Direct {
             return Ok(());
         }
-        let source = match place::find(&input.source, self.settings)? {
-            Place::Here(path) => path,
+        let (source, file) = match place::find(&input.source, self.settings)? {
+            Place::Here(path) => {
+                let file = path.file_name().unwrap_or_default().to_owned();
+                (path, file)
+            }
             Place::There(location) => {
-                return Err(format!("`{location}` cannot be fetched"));
+                let folder = self.folders.input(name).with_extension("fetched");
+                let path = remote::fetch(&location, &self.cache(), &folder, self.teller)?;
+                (path, location.name().into())
             }
         };
         let kind = fs::metadata(&source).map_err(|error| match error.kind() {
@@ -239,11 +248,10 @@ impl Stage<'_> {
                 source.display()
             )),
             (DataKind::Any, false) => {
-                let file = input.source.name();
-                let file = if file.is_empty() { name } else { file };
+                let file = if file.is_empty() { name.into() } else { file };
                 let folder = self.folders.input(name);
                 copy::open_folder(&folder).map_err(|error| error.to_string())?;
-                let stand_in = folder.join(file);
+                let stand_in = folder.join(&file);
                 let _ = fs::remove_file(&stand_in);
                 std::os::unix::fs::symlink(&source, &stand_in)
                     .map_err(|error| at(&stand_in)(error).to_string())?;

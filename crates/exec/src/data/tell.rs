@@ -60,6 +60,12 @@ impl Teller {
         }
     }
 
+    /// Tells how far a transfer has come.
+    pub(crate) fn transfer(&self, what: &str, done: u64, total: Option<u64>) {
+        let what = what.to_owned();
+        self.tell(&Tell::Transfer { what, done, total });
+    }
+
     /// Tells a person something.
     pub(crate) fn note(&self, text: impl Into<String>) {
         self.tell(&Tell::Note(text.into()));

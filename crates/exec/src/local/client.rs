@@ -127,12 +127,13 @@ fn try_launch(
         .map_err(text)?;
     let json = serde_json::to_vec(attempt).map_err(|error| error.to_string())?;
     write_atomically(&layout.attempt(), &json).map_err(text)?;
+    let for_data = crate::data::variables(attempt);
     for _ in 1..STARTS {
-        if let Some(handle) = start(launcher, &layout, secrets)? {
+        if let Some(handle) = start(launcher, &layout, &for_data, secrets)? {
             return Ok(handle);
         }
     }
-    start(launcher, &layout, secrets)?
+    start(launcher, &layout, &for_data, secrets)?
         .ok_or_else(|| format!("the supervisor was killed {STARTS} times before it began"))
 }
 
@@ -140,6 +141,7 @@ fn try_launch(
 fn start(
     launcher: &Launcher,
     layout: &Layout,
+    for_data: &[&str],
     secrets: &Secrets,
 ) -> Result<Option<Handle>, String> {
     let complaints = OpenOptions::new()
@@ -148,9 +150,10 @@ fn start(
         .mode(0o600)
         .open(layout.complaints())
         .map_err(|error| format!("cannot write {}: {error}", layout.complaints().display()))?;
-    let passed_on = PASSED_ON
-        .iter()
-        .filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let passed_on = std::env::vars_os().filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        PASSED_ON.contains(&&*name) || for_data.iter().any(|start| name.starts_with(start))
+    });
     let mut child = Command::new(&launcher.program)
         .args(&launcher.arguments)
         .arg(layout.folder())

@@ -15,6 +15,7 @@ mod support;
 mod data;
 mod environment;
 mod life;
+mod remote;
 mod sandbox;
 mod secrets;
 mod supervisor;

@@ -165,6 +165,18 @@ impl Run {
         self
     }
 
+    /// With variables for the supervisor.
+    pub(crate) fn variables(mut self, variables: &[(&str, &str)]) -> Self {
+        let pairs = variables
+            .iter()
+            .map(|(name, value)| format!("{name}={value}").into());
+        self.launcher = Launcher {
+            program: PathBuf::from("/usr/bin/env"),
+            arguments: pairs.chain([launcher().program.into()]).collect(),
+        };
+        self
+    }
+
     pub(crate) fn level(self, level: Level) -> Self {
         self.with(|attempt| attempt.settings.sandbox = level)
     }
