@@ -70,3 +70,41 @@ fn an_argument_that_would_reach_the_wrong_parameter_is_told_before_the_run() {
     env.write("Launch.ps1", with_cluster);
     assert_eq!(check(&[]).stdout, "");
 }
+
+/// The command that a task of a component runs, its paths as a task sees them.
+fn command_of(manner: &str) -> String {
+    let env = TestEnv::new();
+    env.write("hemera.yaml", HEMERA);
+    let arguments = [
+        "explain",
+        "hemera.yaml",
+        "--manner",
+        manner,
+        "--input",
+        "YarnCluster=yarn_prod_bn2",
+        "--input",
+        "JobQueue=AdsCP",
+        "--format",
+        "json",
+    ];
+    let run = env.run(&arguments).expect(0);
+    let shown: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let line = &shown["plan"]["roles"]["main"]["command"][0];
+    let pieces = line.as_array().unwrap().iter();
+    pieces
+        .map(|piece| piece.as_str().or_else(|| piece["path"].as_str()).unwrap())
+        .collect()
+}
+
+#[test]
+fn both_manners_make_the_command_lines_of_the_documentation() {
+    let rest = "%CLUSTER%=yarn_prod_bn2 -JobQueue AdsCP -_ModelOutputDir /mnt/outputs/default/output1 \
+                -_ValidationOutputDir /mnt/outputs/default/output2";
+    assert_eq!(command_of("aml"), format!("run.bat {rest}"));
+    assert_eq!(
+        command_of("aether"),
+        format!(
+            "run.bat -_TrainingDataDir \"\" -_ValidationDataDir \"\" -_InitialModelDir \"\" {rest}"
+        )
+    );
+}
