@@ -144,7 +144,8 @@ fn hand_in(place: &Place, wager: &Wager, in_front: bool, shown: &mut Vec<Child>)
             is_taken = place.pinnace(&["show", &wager.name]).code == Some(0);
             is_taken || !in_front || shown.last_mut().is_some_and(has_ended)
         });
-        if is_taken {
+        // It may have been taken just before its command died.
+        if is_taken || place.pinnace(&["show", &wager.name]).code == Some(0) {
             return;
         }
     }

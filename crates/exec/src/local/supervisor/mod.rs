@@ -190,11 +190,11 @@ impl Supervisor {
                 };
                 self.start(index);
             }
-            self.flush()?;
             if self.running == 0 {
                 // The last ones could not be started, and nothing will ever happen.
                 break;
             }
+            self.flush()?;
             let timeout = self.timeout();
             let count = match self.poll.wait(&mut events, timeout) {
                 Ok(count) => count,
@@ -207,6 +207,11 @@ impl Supervisor {
             self.on_time();
         }
         self.journal.add(Happening::Ended);
+        if let Some(group) = &self.group {
+            // First, because once the last task is told to have ended, nobody may look at this attempt again.
+            group.leave();
+            let _ = std::fs::remove_file(self.layout.groups());
+        }
         self.flush()?;
         self.end();
         Ok(())
@@ -219,10 +224,6 @@ impl Supervisor {
         let _ = std::fs::remove_dir(&self.root);
         let _ = remove_folder(&self.layout.temporary());
         let _ = remove_folder(&self.layout.ssh_keys());
-        if let Some(group) = &self.group {
-            group.leave();
-            let _ = std::fs::remove_file(self.layout.groups());
-        }
     }
 
     fn flush(&mut self) -> Result<(), String> {
