@@ -230,7 +230,7 @@ fn plugin_roles(job: &Job<'_>, out: &mut Diagnostics) {
 
 /// A role that only a deployment or a plugin knows: legal upstream, and surely not meant.
 fn unused_role(job: &Job<'_>, name: Name<'_>, effect: &str, out: &mut Diagnostics) {
-    if job.roles.iter().any(|role| role.name.text == name.text) {
+    if job.role(name.text).is_some() {
         return;
     }
     let message = format!("the job has no task role `{}`; {effect}", name.text);

@@ -15,11 +15,7 @@ pub fn check(job: &Job<'_>, out: &mut Diagnostics) {
     };
     let mut groups: HashMap<&str, (&Entry<'_>, Hardware<'_>)> = HashMap::new();
     for entry in entries(Some(roles)) {
-        if !job
-            .roles
-            .iter()
-            .any(|role| role.name.text == entry.key.text)
-        {
+        if job.role(&entry.key.text).is_none() {
             out.push(unknown_role(job, entry));
             continue;
         }

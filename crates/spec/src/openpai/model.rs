@@ -1,6 +1,8 @@
 //! The job as written: typed, borrowed from its document, with the span of everything a problem
 //! could be reported at. Fields that are missing or wrong are `None`; the shape check has said so.
 
+use std::cell::OnceCell;
+
 use crate::yaml::Node;
 pub use crate::yaml::access::Name;
 
@@ -25,6 +27,16 @@ pub struct Job<'d> {
     pub default_deployment: Option<Name<'d>>,
     /// `extras`
     pub extras: Extras<'d>,
+}
+
+impl<'d> Job<'d> {
+    /// The role of a name. The document finds its place, which is fast among many.
+    pub fn role(&self, name: &str) -> Option<&Role<'d>> {
+        let place = self.root.get("taskRoles")?.value.position(name)?;
+        // What is no mapping is left out, so a role may stand before its place.
+        let mut up_to_place = self.roles.iter().take(place + 1).rev();
+        up_to_place.find(|role| role.name.text == name)
+    }
 }
 
 /// One of `prerequisites`, or a marketplace item.
@@ -161,8 +173,18 @@ pub struct Deployment<'d> {
     pub name: Option<Name<'d>>,
     /// Its place in the list.
     pub index: usize,
-    /// `taskRoles`
+    /// The mapping itself.
+    pub node: &'d Node<'d>,
+    /// `taskRoles`, in the order of the mapping.
     pub roles: Vec<DeploymentRole<'d>>,
+}
+
+impl<'d> Deployment<'d> {
+    /// What it adds to the role of a name.
+    pub fn role(&self, name: &str) -> Option<&DeploymentRole<'d>> {
+        let place = self.node.get("taskRoles")?.value.position(name)?;
+        self.roles.get(place)
+    }
 }
 
 /// What a deployment adds to one role.
@@ -219,4 +241,44 @@ pub struct PluginEntry<'d> {
     pub ignores_failure: bool,
     /// `taskroles`: the roles it is for; all when missing.
     pub roles: Option<Vec<Name<'d>>>,
+    /// The same in order, once somebody asks.
+    pub sorted_roles: OnceCell<Vec<&'d str>>,
+}
+
+impl PluginEntry<'_> {
+    /// Whether it is for a role.
+    pub fn is_for(&self, role: &str) -> bool {
+        let Some(roles) = &self.roles else {
+            return true;
+        };
+        let sort = || {
+            let mut names: Vec<_> = roles.iter().map(|name| name.text).collect();
+            names.sort_unstable();
+            names
+        };
+        let sorted = self.sorted_roles.get_or_init(sort);
+        sorted.binary_search(&role).is_ok()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::openpai::read;
+    use crate::source::Sources;
+    use crate::yaml::{self, Limits};
+
+    #[test]
+    fn a_role_is_found_by_name_behind_one_that_is_left_out() {
+        let sources = Sources::default();
+        let text = "taskRoles: {wrong: 1, a: {}, b: {instances: 3}}\n\
+                    deployments: [{name: d, taskRoles: {b: {}, a: {preCommands: [x]}}}]\n";
+        let document = yaml::load(sources.add("job.yaml", text), &Limits::default());
+        let root = document.root.unwrap();
+        let job = read::job(&root);
+        assert_eq!(job.role("b").map(|role| role.instances), Some(3));
+        assert!(job.role("wrong").is_none() && job.role("c").is_none());
+        let part = job.deployments[0].role("a").unwrap();
+        assert!(part.name.text == "a" && part.pre_commands.is_some());
+    }
 }

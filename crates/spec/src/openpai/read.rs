@@ -1,6 +1,8 @@
 //! Document → model. Takes what is well-formed and leaves out the rest: the shape check has
 //! already reported it.
 
+use std::cell::OnceCell;
+
 use super::model::{
     Deployment, DeploymentRole, Extras, Job, Kind, PluginEntry, Prerequisite, Role,
 };
@@ -107,6 +109,7 @@ fn deployment<'d>((index, node): (usize, &'d Node<'d>)) -> Option<Deployment<'d>
     Some(Deployment {
         name: value(node, "name").and_then(name),
         index,
+        node,
         roles: entries(value(node, "taskRoles")).iter().map(role).collect(),
     })
 }
@@ -142,6 +145,7 @@ fn plugin_entry<'d>((index, node): (usize, &'d Node<'d>)) -> Option<PluginEntry<
         roles: value(node, "taskroles")
             .filter(|node| node.as_list().is_some())
             .map(|list| names(Some(list))),
+        sorted_roles: OnceCell::new(),
     })
 }
 

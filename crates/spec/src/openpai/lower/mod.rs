@@ -263,11 +263,7 @@ impl<'d> Lowering<'_, 'd> {
         let active = self.job.default_deployment.map(|name| name.text);
         for deployment in &self.job.deployments {
             for part in &deployment.roles {
-                let role = self
-                    .job
-                    .roles
-                    .iter()
-                    .find(|role| role.name.text == part.name.text);
+                let role = self.job.role(part.name.text);
                 if deployment.name.map(|name| name.text) == active && role.is_some() {
                     continue;
                 }

@@ -101,10 +101,7 @@ impl<'d> Lowering<'_, 'd> {
                 active.is_some() && deployment.name.map(|name| name.text) == active
             });
         let added = deployment.and_then(|deployment| {
-            let part = deployment
-                .roles
-                .iter()
-                .find(|part| part.name.text == role.name.text)?;
+            let part = deployment.role(role.name.text)?;
             let path = self.path(format_args!(
                 "deployments[{}].taskRoles.{}",
                 deployment.index, role.name.text

@@ -90,8 +90,7 @@ impl<'d> Lowering<'_, 'd> {
             .first()
             .is_some_and(|first| first.name == role.name);
         for entry in &self.job.extras.plugins {
-            let wanted = entry.roles.as_ref();
-            if wanted.is_none_or(|roles| roles.iter().any(|name| name.text == role.name.text)) {
+            if entry.is_for(role.name.text) {
                 parts.push(self.entry_steps(entry, scopes));
             }
         }
