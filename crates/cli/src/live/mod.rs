@@ -4,6 +4,7 @@ pub(crate) mod follow;
 mod picture;
 pub(crate) mod plain;
 pub(crate) mod screen;
+mod transfer;
 pub(crate) mod verdict;
 
 use pinnace_control::control::News;

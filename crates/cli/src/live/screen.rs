@@ -18,6 +18,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::follow::printable;
 use super::picture::{Picture, cut};
+use super::transfer::Transfers;
 use super::{Show, word};
 use crate::moment::span;
 use crate::terminal;
@@ -41,6 +42,7 @@ pub(crate) struct Screen {
     folder: StateFolder,
     tasks: HashMap<TaskId, Live>,
     says: Option<String>,
+    transfers: Transfers,
     /// The columns of each line of the last drawing.
     drawn: Vec<usize>,
     last: Option<Instant>,
@@ -53,6 +55,7 @@ impl Screen {
             folder,
             tasks: HashMap::new(),
             says: None,
+            transfers: Transfers::default(),
             drawn: Vec::new(),
             last: None,
             _silence: Silence::begin(),
@@ -98,7 +101,11 @@ impl Screen {
         let waits = waits.map(|why| format!("  waiting for a place: {why}"));
         Picture {
             head,
-            notes: waits.into_iter().chain(self.says.clone()).collect(),
+            notes: waits
+                .into_iter()
+                .chain(self.transfers.lines())
+                .chain(self.says.clone())
+                .collect(),
             roles: state.progress().collect(),
             tasks: state
                 .tasks()
@@ -140,6 +147,13 @@ impl Screen {
     }
 
     fn on_event(&mut self, job: &Job, launch: u32, event: &pinnace_exec::Event) {
+        match &event.what {
+            Happening::Transfer { what, done, total } => {
+                self.transfers.learn(what, *done, *total);
+            }
+            Happening::Started { .. } | Happening::Exited { .. } => self.transfers.clear(),
+            _ => {}
+        }
         let Some(task) = task_of(event) else { return };
         if matches!(event.what, Happening::Started { .. }) || !self.tasks.contains_key(task) {
             let layout = Layout::new(self.folder.launch(&job.id, launch));
