@@ -80,9 +80,14 @@ fn difference(text: &str) -> Option<String> {
             return None;
         }
         let agree = match &theirs {
-            Err(_) => {
+            Err(error) => {
+                // A comment may stand behind a block scalar with less indentation than it (YAML 1.2,
+                // rule 169); granit-parser takes it for a line of the scalar.
+                let is_comment = |line: &str| line.trim_start().starts_with('#');
+                let behind_block = format!("{error:?}").contains("in block scalar")
+                    && text.lines().any(is_comment);
                 // Only the first document is read, so what is wrong with others is not seen.
-                !problems.is_empty()
+                !problems.is_empty() || behind_block
             }
             Ok((_, true)) if !refused(&["P0103"]) => false,
             Ok((Err(refusal), _)) => refused(match refusal {
