@@ -37,6 +37,11 @@ impl Input {
         }
     }
 
+    /// The file; none for standard input.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     fn found(path: PathBuf) -> Self {
         Input {
             name: shown(&path),

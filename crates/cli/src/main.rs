@@ -1,6 +1,7 @@
 //! The `pinnace` command. Results go to standard output, talk goes to standard error.
 
 mod command;
+mod config_folder;
 mod disk;
 mod explain;
 mod files;
@@ -13,6 +14,7 @@ mod reading;
 mod secret;
 mod state;
 mod task;
+mod tenant;
 mod terminal;
 
 use std::process::ExitCode;

@@ -7,7 +7,8 @@ use pinnace_core::fidelity::Engine;
 use pinnace_spec::component::command::Manner;
 use pinnace_spec::diagnostic::render::{self, Colour, Report};
 use pinnace_spec::diagnostic::{Diagnostics, Levels};
-use pinnace_spec::job::{self, Compat, Dialect, Outcome, Request};
+use pinnace_spec::job::{self, Compat, Dialect, Outcome, OverrideRequest, Request};
+use pinnace_spec::overrides::{Overrides, Used};
 use pinnace_spec::secrets::Redactor;
 use pinnace_spec::setting::Setting;
 use pinnace_spec::source::{SourceId, Sources};
@@ -18,6 +19,7 @@ use crate::disk::Disk;
 use crate::files::{Input, shown};
 use crate::marketplace;
 use crate::secret::SecretWord;
+use crate::tenant::{ConfigProblems, Loaded, TenantArgs};
 use crate::terminal::{self, Color};
 
 /// How files are read.
@@ -92,6 +94,9 @@ pub(crate) struct ReadArgs {
     /// The largest file to read, such as `512KiB` or `16MiB`
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_size)]
     max_size: usize,
+
+    #[command(flatten)]
+    pub(crate) tenant: TenantArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -155,6 +160,8 @@ pub(crate) struct Reader {
     limits: Limits,
     library: Disk,
     run: bool,
+    overrides: Option<Loaded>,
+    diff: bool,
 }
 
 /// A file that was read.
@@ -204,7 +211,17 @@ impl ReadArgs {
         let secrets = secrets
             .inspect_err(|message| complain(color, message))
             .ok()?;
+        let limits = Limits {
+            bytes: self.max_size,
+            ..Limits::default()
+        };
+        let overrides = self.tenant.load(&limits);
+        let overrides = overrides
+            .inspect_err(|message| complain(color, message))
+            .ok()?;
         Some(Reader {
+            overrides,
+            diff: self.tenant.show_diff,
             settings: parameters.chain(sets).chain(secrets).collect(),
             inputs: self.inputs.into_iter().map(Setting::input).collect(),
             outputs: self.outputs.into_iter().map(Setting::output).collect(),
@@ -223,10 +240,7 @@ impl ReadArgs {
             strict: self.strict,
             levels,
             dialect: self.dialect.map(Dialect::from),
-            limits: Limits {
-                bytes: self.max_size,
-                ..Limits::default()
-            },
+            limits,
             library: Disk::new(self.marketplace.map(marketplace::Folder::new)),
             run: wanted == Wanted::Values,
         })
@@ -237,6 +251,35 @@ impl Reader {
     /// Whose mistakes are copied.
     pub(crate) fn compat(&self) -> Compat {
         self.compat
+    }
+
+    /// The tenant's overrides, if any were asked for.
+    pub(crate) fn overrides(&self) -> Option<&Loaded> {
+        self.overrides.as_ref()
+    }
+
+    /// What is wrong with the configuration of the overrides; after the files were read, also which of
+    /// them had no effect.
+    pub(crate) fn config_problems(&self, used: Option<&Used>) -> Option<ConfigProblems> {
+        let loaded = self.overrides.as_ref()?;
+        Some(loaded.problems(used, &self.levels))
+    }
+
+    /// Tells what is wrong with the configuration of the overrides, or what had no effect in the one file that
+    /// was read; whether it can be used.
+    pub(crate) fn tell_config_problems(&self, read: Option<&Reading>, color: Color) -> bool {
+        let overridden = read.and_then(|reading| reading.outcome.overridden.as_ref());
+        let used = overridden.map(|overridden| &overridden.report.used);
+        let Some(problems) = self.config_problems(used) else {
+            return true;
+        };
+        // Before a file is read only errors matter: all else is told once, afterwards.
+        let sound = !problems.has_errors();
+        if !problems.diagnostics.is_empty() && (read.is_some() || !sound) {
+            let colour = colour(color.on(&std::io::stderr()));
+            terminal::talk(&render::text(&[problems.report()], colour));
+        }
+        sound
     }
 
     /// Reads a file by way of a buffer, which serves for many. `keep` may say from its bytes that it
@@ -252,12 +295,18 @@ impl Reader {
         if !keep(buffer) {
             return Ok(None);
         }
-        let sources = Sources::default();
+        // The rules speak of places in their own texts, which come first.
+        let overrides = self.overrides.as_ref().map(|loaded| &loaded.overrides);
+        let sources = overrides.map(Overrides::sources).unwrap_or_default();
         let (source, outcome) = match yaml::decode(buffer, &self.limits) {
             Ok(text) => {
                 let source = sources.add(input.name.as_str(), text);
                 let folder = input.folder();
                 let request = Request {
+                    overrides: overrides.map(|rules| OverrideRequest {
+                        rules,
+                        diff: self.diff,
+                    }),
                     settings: &self.settings,
                     inputs: &self.inputs,
                     outputs: &self.outputs,
@@ -282,6 +331,7 @@ impl Reader {
                     diagnostics: vec![problem.diagnostic(source)],
                     job: None,
                     redactor: Redactor::from_broken_text(source),
+                    overridden: None,
                 };
                 (source.id(), outcome)
             }

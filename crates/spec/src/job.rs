@@ -1,4 +1,4 @@
-//! The whole way: text → document → settings → dialect → plan.
+//! The whole way: text → document → overrides → settings → dialect → plan.
 
 use pinnace_core::fidelity::{self, Account, Engine, Honour};
 use pinnace_core::origin::Origins;
@@ -9,6 +9,7 @@ use crate::component::command::Manner;
 use crate::diagnostic::{Allowed, Diagnostic, Diagnostics, Levels, codes};
 use crate::library::Library;
 use crate::openpai;
+use crate::overrides::{self, Overrides};
 use crate::processor;
 use crate::secrets::{Redactor, SecretValues};
 use crate::setting::{self, Setting};
@@ -78,6 +79,8 @@ pub enum Compat {
 /// What is wanted of a file.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
+    /// The rules of the tenant. They come before all settings: a flag has the last word.
+    pub overrides: Option<OverrideRequest<'a>>,
     /// `-p` and `--set`, in order.
     pub settings: &'a [Setting],
     /// `--input`, in order.
@@ -112,6 +115,7 @@ impl<'a> Request<'a> {
     /// Only the problems, of a file without flags that lies nowhere.
     pub fn new(levels: &'a Levels) -> Self {
         Request {
+            overrides: None,
             settings: &[],
             inputs: &[],
             outputs: &[],
@@ -128,6 +132,15 @@ impl<'a> Request<'a> {
             run: false,
         }
     }
+}
+
+/// The rules of a tenant, and what is wanted of them.
+#[derive(Clone, Copy, Debug)]
+pub struct OverrideRequest<'a> {
+    /// The rules.
+    pub rules: &'a Overrides,
+    /// Whether it is wanted what they change, as a diff.
+    pub diff: bool,
 }
 
 /// A job, resolved.
@@ -154,6 +167,17 @@ pub struct Outcome {
     pub job: Option<Job>,
     /// Keeps secrets out of whatever is shown.
     pub redactor: Redactor,
+    /// What the tenant's rules did, if there are any.
+    pub overridden: Option<Overridden>,
+}
+
+/// What the tenant's rules did to a file.
+#[derive(Debug)]
+pub struct Overridden {
+    /// Every change.
+    pub report: overrides::Report,
+    /// The changes as a diff, if that was wanted; empty if there are none.
+    pub diff: Option<String>,
 }
 
 /// Reads a file: every problem in it, or its plan.
@@ -166,7 +190,17 @@ pub fn read(
     let mut document = yaml::load(source, &request.limits);
     let mut out = std::mem::take(&mut document.diagnostics);
     let mut job = None;
+    let mut overridden = None;
     if let Some(root) = &mut document.root {
+        if let Some(asked) = request.overrides.filter(|_| document.complete) {
+            overridden = Some(override_with(
+                asked,
+                root,
+                source,
+                &request.limits,
+                &mut out,
+            ));
+        }
         setting::apply(root, request.settings, sources, &mut out);
     }
     match (&document.root, request.dialect) {
@@ -227,7 +261,23 @@ pub fn read(
         diagnostics,
         job,
         redactor,
+        overridden,
     }
+}
+
+fn override_with(
+    asked: OverrideRequest<'_>,
+    root: &mut Node<'_>,
+    source: &Source,
+    limits: &Limits,
+    out: &mut Diagnostics,
+) -> Overridden {
+    let report = overrides::apply(root, asked.rules, out);
+    let diff = asked.diff.then(|| {
+        let made = overrides::materialise(source, root, limits);
+        overrides::diff(source, &made, limits)
+    });
+    Overridden { report, diff }
 }
 
 /// What can be said of a document whose end is missing: only what lies before the damage, and not

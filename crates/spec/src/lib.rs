@@ -9,6 +9,8 @@
 //! | [`yaml`] | text → document |
 //! | [`jsonpath`] | which nodes of a document a path means |
 //! | [`setting`] | `-p` and `--set`: changes of the document |
+//! | [`overrides`] | a tenant's rules: changes of the document |
+//! | [`hydra`] | configurations composed of files and words |
 //! | [`shape`] | tables of fields: one table checks a document, makes its JSON Schema, accounts for its keys |
 //! | [`template`] | `<% … %>` |
 //! | `trace` | where each value of a plan comes from |
@@ -20,10 +22,12 @@
 
 pub mod component;
 pub mod diagnostic;
+pub mod hydra;
 pub mod job;
 pub mod jsonpath;
 pub mod library;
 pub mod openpai;
+pub mod overrides;
 pub mod processor;
 pub mod secrets;
 pub mod setting;

@@ -5,10 +5,13 @@ use clap::{Args, ValueEnum};
 use pinnace_core::words;
 use pinnace_spec::diagnostic::render::{self, Colour};
 use pinnace_spec::diagnostic::{Counts, codes};
+use pinnace_spec::job::Overridden;
+use pinnace_spec::overrides::Used;
 
 use super::{Exit, usage};
 use crate::files::{self, Input};
 use crate::reading::{ReadArgs, Reader, Reading, Wanted, colour};
+use crate::tenant::{self, ConfigProblems};
 use crate::terminal::{self, Color};
 
 /// Show every problem in job files, each with its line, column and fix
@@ -27,7 +30,7 @@ Examples:
   pinnace check --deny warnings --format sarif jobs/ > problems.sarif
   pinnace explain P0201                      what a code means, and how to mend it")]
 pub(crate) struct Check {
-    /// Files, folders, patterns such as `jobs/**/*.yaml`, or `-` for standard input
+    /// Files, folders, patterns such as `jobs/**/*.yaml`, or `-` for standard input; with `--config` also words such as `aml=eyeson`
     #[arg(required = true, value_name = "FILE")]
     files: Vec<OsString>,
 
@@ -77,21 +80,36 @@ struct Found {
     text: String,
     /// The problems themselves, if they are wanted otherwise.
     reading: Option<Box<Reading>>,
+    /// What the tenant's overrides did.
+    overridden: Option<Box<Overridden>>,
 }
 
 impl Check {
     pub(crate) fn run(self, color: Color) -> Exit {
-        let Some(reader) = self.reading.reader(color, Wanted::Names) else {
+        let mut reading = self.reading;
+        let (words, files) = tenant::split_words(self.files);
+        reading.tenant.words = words;
+        let Some(reader) = reading.reader(color, Wanted::Names) else {
             return Exit::Usage;
         };
-        let inputs = match files::find(&self.files) {
+        let inputs = match files::find(&files) {
             Ok(inputs) => inputs,
             Err(problems) => return usage(color, &problems),
         };
         let colour = colour(color.on(&std::io::stdout()));
-        let mut tally = Tally::default();
+        // Rules that are wrong would only make the files seem wrong.
+        let mut config = reader.config_problems(None);
+        let mut tally = Tally {
+            broken: config.as_ref().is_some_and(ConfigProblems::has_errors),
+            ..Tally::default()
+        };
+        let readable = match tally.broken {
+            true => &[],
+            false => inputs.as_slice(),
+        };
         let mut readings = Vec::new();
-        for batch in inputs.chunks(BATCH) {
+        let mut used = Used::default();
+        for batch in readable.chunks(BATCH) {
             let mut texts = String::new();
             for (input, checked) in batch
                 .iter()
@@ -100,13 +118,33 @@ impl Check {
                 if let Some(found) = tally.add(input, checked) {
                     texts.push_str(&found.text);
                     readings.extend(found.reading);
+                    if let Some(overridden) = found.overridden {
+                        used.add(&overridden.report.used);
+                    }
                 }
             }
             terminal::print(&texts);
         }
-        let reports: Vec<_> = readings.iter().map(|reading| reading.report()).collect();
+        if !tally.broken {
+            config = reader.config_problems(Some(&used));
+        }
+        let own = config.as_ref().map(ConfigProblems::report);
+        if let Some(own) = &own {
+            tally.counts += Counts::of(own.diagnostics);
+        }
+        let reports: Vec<_> = own
+            .into_iter()
+            .chain(readings.iter().map(|reading| reading.report()))
+            .collect();
         match self.format {
-            Format::Text => {}
+            Format::Text => {
+                let config = config
+                    .iter()
+                    .filter(|config| !config.diagnostics.is_empty());
+                for config in config {
+                    terminal::print(&render::text(&[config.report()], colour));
+                }
+            }
             Format::Json => terminal::print(&render::json(&reports, tally.files)),
             Format::Sarif => {
                 terminal::print(&render::sarif(&reports, env!("CARGO_PKG_VERSION")));
@@ -169,7 +207,7 @@ fn check(
     let keep = |bytes: &[u8]| input.named || may_be_a_job(bytes);
     let read = reader.read(input, false, buffer, keep);
     buffer.shrink_to(LARGEST_BUFFER);
-    let reading = match read {
+    let mut reading = match read {
         Ok(Some(reading)) => reading,
         Ok(None) => return Checked::NotAJob,
         Err(error) => {
@@ -186,15 +224,20 @@ fn check(
     }
     let counts = Counts::of(found);
     let wants_text = format == Format::Text && !found.is_empty();
-    let text = if wants_text {
-        render::text(&[reading.report()], colour)
-    } else {
-        String::new()
-    };
+    let overridden = &reading.outcome.overridden;
+    let diff = overridden.as_ref().and_then(|done| done.diff.as_deref());
+    let mut text = diff
+        .filter(|_| format == Format::Text)
+        .unwrap_or_default()
+        .to_owned();
+    if wants_text {
+        text.push_str(&render::text(&[reading.report()], colour));
+    }
     let wants_problems = format != Format::Text && !found.is_empty();
     Checked::Read(Found {
         counts,
         text,
+        overridden: reading.outcome.overridden.take().map(Box::new),
         reading: wants_problems.then(|| Box::new(reading)),
     })
 }
@@ -220,6 +263,8 @@ struct Tally<'i> {
     counts: Counts,
     not_jobs: Vec<&'i str>,
     unreadable: Vec<String>,
+    /// Whether no file was read, because the configuration is wrong.
+    broken: bool,
 }
 
 impl<'i> Tally<'i> {
@@ -239,7 +284,9 @@ impl<'i> Tally<'i> {
     }
 
     fn exit(&self) -> Exit {
-        if !self.unreadable.is_empty() || self.files == 0 {
+        if self.broken {
+            Exit::Problems
+        } else if !self.unreadable.is_empty() || self.files == 0 {
             Exit::Usage
         } else if self.counts.errors > 0 {
             Exit::Problems
@@ -279,6 +326,7 @@ impl<'i> Tally<'i> {
             }
         };
         match self.files {
+            0 if self.broken => format!("no file was checked: {problems} in the configuration\n"),
             0 => summary + "nothing to check\n",
             1 => format!("{summary}{}: {problems}\n", self.first),
             files => format!("{summary}checked {files} files: {problems}\n"),

@@ -14,9 +14,10 @@ use serde::Serialize;
 
 use super::{Exit, usage};
 use crate::explain::chain::Chains;
-use crate::explain::plan;
+use crate::explain::{overrides, plan};
 use crate::files::{self, Input};
 use crate::reading::{ReadArgs, Reading, Wanted, colour};
+use crate::tenant;
 use crate::terminal::{self, Color};
 
 /// Show what a job file would do, and where every value comes from
@@ -41,16 +42,16 @@ pub(crate) struct Explain {
     #[arg(value_name = "FILE")]
     target: OsString,
 
-    /// Show where one value comes from: a path in the plan or in the file
+    /// Show where one value comes from: a path in the plan or in the file; with `--config` also words such as `aml=eyeson`
     #[arg(value_name = "PATH")]
-    path: Option<String>,
+    rest: Vec<String>,
 
     /// How to show it
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 
     /// Print the script that each task of a role runs
-    #[arg(long, value_name = "ROLE", conflicts_with_all = ["path", "format"])]
+    #[arg(long, value_name = "ROLE", conflicts_with = "format")]
     script: Option<String>,
 
     /// The shell that the script is for
@@ -102,9 +103,22 @@ impl Explain {
             };
         }
         let input = Input::named(&self.target);
-        let Some(reader) = self.reading.reader(color, Wanted::Names) else {
+        let (words, paths): (Vec<String>, Vec<String>) = self
+            .rest
+            .into_iter()
+            .partition(|rest| tenant::is_word(rest));
+        if paths.len() + usize::from(self.script.is_some()) > 1 {
+            let message = "one value can be asked for, or one script";
+            return usage(color, &[message.to_owned()]);
+        }
+        let mut reading = self.reading;
+        reading.tenant.words = words;
+        let Some(reader) = reading.reader(color, Wanted::Names) else {
             return Exit::Usage;
         };
+        if !reader.tell_config_problems(None, color) {
+            return Exit::Problems;
+        }
         let mut reading = match reader.read(&input, true, &mut Vec::new(), |_| true) {
             Ok(Some(reading)) => reading,
             Ok(None) => return Exit::Usage,
@@ -117,6 +131,9 @@ impl Explain {
             let colour = colour(color.on(&std::io::stderr()));
             terminal::talk(&render::text(&[reading.report()], colour));
         }
+        if !reader.tell_config_problems(Some(&reading), color) {
+            return Exit::Problems;
+        }
         let Some(mut job) = reading.outcome.job.take() else {
             return Exit::Problems;
         };
@@ -128,7 +145,7 @@ impl Explain {
         };
         let shown = if let Some(role) = &self.script {
             script_of(role, self.shell, &job)
-        } else if let Some(path) = &self.path {
+        } else if let Some(path) = paths.first() {
             let chains = Chains::find(path, &job);
             chains.map(|chains| match self.format {
                 Format::Text => chain_page(&chains, &input, &reading, options),
@@ -136,12 +153,18 @@ impl Explain {
             })
         } else {
             Ok(match self.format {
-                Format::Text => plan::page(&input.name, &job, options),
-                Format::Json => json(&job),
+                Format::Text => {
+                    plan::page(&input.name, &job, options)
+                        + &overrides::page(&reader, &reading, options)
+                }
+                Format::Json => json(&job, &reading),
             })
         };
         match shown {
             Ok(text) => {
+                if let Some(diff) = overrides::diff(&reading) {
+                    terminal::print(diff);
+                }
                 terminal::print(&text);
                 Exit::Clean
             }
@@ -192,10 +215,13 @@ struct Document<'a> {
     plan: &'a Plan,
     origins: &'a Origins,
     fidelity: &'a [Account],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overrides: Option<Vec<overrides::ChangeView>>,
 }
 
-fn json(job: &Job) -> String {
+fn json(job: &Job, reading: &Reading) -> String {
     let document = Document {
+        overrides: overrides::views(reading),
         format: FORMAT,
         digest: job.plan.digest(),
         dialect: job.dialect.word(),

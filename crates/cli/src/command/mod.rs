@@ -10,6 +10,7 @@ mod explain;
 mod logs;
 mod man;
 mod metrics;
+mod overrides;
 mod prune;
 mod ps;
 mod retry;
@@ -81,6 +82,7 @@ enum Command {
     #[command(hide = true)]
     Runner(runner::Runner),
     Convert(convert::Convert),
+    Override(overrides::Override),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -109,6 +111,7 @@ impl Pinnace {
             Command::Control(control) => control.run(),
             Command::Runner(runner) => runner.run(color),
             Command::Convert(convert) => convert.run(color),
+            Command::Override(overrides) => overrides.run(color),
             Command::Schema(schema) => schema.run(),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),

@@ -18,6 +18,7 @@ use pinnace_spec::diagnostic::render;
 use pinnace_spec::job::Compat;
 
 use super::{Exit, Format, complain, print_json, usage};
+use crate::explain::overrides;
 use crate::files::{self, Input, shown};
 use crate::interrupt::{Asked, Interrupts};
 use crate::live::plain::Plain;
@@ -55,6 +56,10 @@ pub(crate) struct Run {
     /// A job file, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: OsString,
+
+    /// With `--config`: words that change the configuration, such as `aml=eyeson`
+    #[arg(value_name = "GROUP=OPTION")]
+    words: Vec<String>,
 
     /// Run in the background and print the job's name
     #[arg(short, long)]
@@ -155,10 +160,12 @@ impl Run {
             return Err(usage(color, &[files::missing(Path::new(&self.file))]));
         }
         let input = Input::named(&self.file);
-        let reader = self
-            .reading
-            .reader(color, Wanted::Values)
-            .ok_or(Exit::Usage)?;
+        let mut reading = self.reading;
+        reading.tenant.words = self.words;
+        let reader = reading.reader(color, Wanted::Values).ok_or(Exit::Usage)?;
+        if !reader.tell_config_problems(None, color) {
+            return Err(Exit::Usage);
+        }
         let reading = match reader.read(&input, true, &mut Vec::new(), |_| true) {
             Ok(Some(reading)) => reading,
             Ok(None) => return Err(Exit::Usage),
@@ -167,6 +174,12 @@ impl Run {
                 return Err(usage(color, &[format!("`{}`: {reason}", input.name)]));
             }
         };
+        if !self.quiet && !reader.tell_config_problems(Some(&reading), color) {
+            return Err(Exit::Usage);
+        }
+        if let Some(diff) = overrides::diff(&reading) {
+            terminal::talk(diff);
+        }
         let problems = &reading.outcome.diagnostics;
         if !problems.is_empty() && (!self.quiet || reading.outcome.job.is_none()) {
             let colour = colour(color.on(&std::io::stderr()));

@@ -4,6 +4,7 @@ pub(crate) mod chain;
 mod data;
 mod fidelity;
 mod origin;
+pub(crate) mod overrides;
 mod page;
 pub(crate) mod plan;
 mod role;

@@ -10,6 +10,7 @@ mod component;
 mod environment;
 mod explain;
 mod files;
+mod overrides;
 mod rest;
 mod secrets;
 mod settings;

@@ -11,6 +11,7 @@ mod data;
 mod endings;
 mod engine;
 mod failure;
+mod overrides;
 mod prerequisites;
 mod processor;
 mod recipes;

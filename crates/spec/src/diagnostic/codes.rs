@@ -1,6 +1,6 @@
 //! Every kind of problem. Ids are grouped: P01 text and YAML, P02 fields, P03 references,
 //! P04 templates, P05 prerequisites and plugins, P06 scheduling, P07 command line, P08 fidelity,
-//! P09 lints, P10 components.
+//! P09 lints, P10 components and, from P1080 on, tenant overrides.
 
 use super::{Code, Severity};
 
@@ -171,4 +171,19 @@ codes! {
     ODD_OUTPUT_FOLDER = "P1127" "odd-output-folder" Warning: "a command names a folder for outputs that no task has";
     BAD_LOCATION = "P1128" "bad-location" Error: "data of a processor lies or goes where Pinnace cannot reach it";
     BAD_METRIC = "P1129" "bad-metric" Error: "the expression of a metric cannot find a number";
+    BAD_OVERRIDES = "P1080" "bad-overrides" Error: "the section `tenant_overrides` is not of a form that can be read";
+    BAD_SELECTOR = "P1081" "bad-selector" Error: "the path of an override is not a JSONPath";
+    BAD_PATTERN = "P1082" "bad-pattern" Error: "an entry of an override is not a regular expression";
+    BAD_REPLACEMENT = "P1083" "bad-replacement" Error: "an override names a group that its regular expression does not have";
+    UNUSED_SELECTOR = "P1084" "unused-selector" Warning: "the path of an override selects nothing";
+    UNUSED_ENTRY = "P1085" "unused-entry" Warning: "an entry of an override fits no value";
+    OVERRIDES_OFF = "P1086" "overrides-off" Warning: "the overrides are off, because `allow_override` is not true";
+    NO_TENANT = "P1087" "no-tenant" Error: "there are overrides, but it is not known for which tenant the job is";
+    BAD_OPERATION = "P1088" "bad-operation" Error: "an override asks for an operation that cannot be done";
+    TOO_MUCH_OVERRIDE = "P1089" "too-much-override" Error: "the overrides would take too long";
+    KEPT_FEED_FILE = "P1090" "kept-feed-file" Warning: "package feeds in another file are kept";
+    NO_MODIFIED_FILES = "P1091" "no-modified-files" Warning: "`keep_modified_files` has nothing to keep";
+    BAD_CONFIG_WORD = "P1092" "bad-config-word" Error: "a word that should change the configuration cannot";
+    UNKNOWN_CONFIG = "P1093" "unknown-config" Error: "the configuration names a file that is not there";
+    BAD_DEFAULTS_LIST = "P1094" "bad-defaults-list" Error: "the `defaults` of a configuration cannot be read";
 }

@@ -148,6 +148,21 @@ pages! {
     "P1127"
     "P1128"
     "P1129"
+    "P1080"
+    "P1081"
+    "P1082"
+    "P1083"
+    "P1084"
+    "P1085"
+    "P1086"
+    "P1087"
+    "P1088"
+    "P1089"
+    "P1090"
+    "P1091"
+    "P1092"
+    "P1093"
+    "P1094"
 }
 
 /// The page of a code: why it matters, a wrong example and its repair. In Markdown.

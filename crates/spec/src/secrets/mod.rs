@@ -279,8 +279,7 @@ impl Redactor {
     }
 
     /// The whole text with every hidden character but white space masked.
-    #[cfg(test)]
-    fn source_text(&self, source: &Source) -> String {
+    pub fn masked(&self, source: &Source) -> String {
         let mut hidden = self.hidden(source).into_iter().peekable();
         let mut shown = String::with_capacity(source.text().len());
         for (at, char) in source.text().char_indices() {

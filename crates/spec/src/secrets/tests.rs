@@ -46,13 +46,13 @@ fn masked(text: &str) -> String {
     let document = load(source, &Limits::default());
     let diagnostics = document.diagnostics.into_vec();
     let documents = [(source.id(), document.root.as_ref())];
-    Redactor::new(&sources, documents, &diagnostics).source_text(source)
+    Redactor::new(&sources, documents, &diagnostics).masked(source)
 }
 
 fn masked_broken(text: &str) -> String {
     let sources = Sources::default();
     let source = sources.add("job.yaml", text);
-    Redactor::from_broken_text(source).source_text(source)
+    Redactor::from_broken_text(source).masked(source)
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_secret_in_a_flag_is_masked() {
     let span = Span::new(flag.id(), 0, 9);
     let problem = Diagnostic::new(&codes::SECRET_IN_FLAG, span, "secret");
     let redactor = Redactor::new(&sources, [], &[problem]);
-    assert_eq!(redactor.source_text(flag), "secrets.a=••");
+    assert_eq!(redactor.masked(flag), "secrets.a=••");
 }
 
 #[test]

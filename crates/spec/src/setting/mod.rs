@@ -6,6 +6,7 @@
 mod binding;
 mod parameter;
 mod path;
+pub(crate) mod put;
 mod secret;
 mod select;
 mod value;
@@ -13,7 +14,7 @@ mod value;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::source::{Source, Sources, Span};
 use crate::yaml::Node;
-use crate::yaml::node::{By, Replaced};
+use crate::yaml::node::By;
 
 pub use binding::{Binding, bindings, refuse_data};
 
@@ -197,11 +198,7 @@ impl<'s> Typed<'s> {
 
     /// Puts a value where another stood.
     fn replace(&self, node: &mut Node<'s>, value: Node<'s>) {
-        let was = std::mem::replace(node, value);
-        node.set_replaced(Replaced {
-            by: By::Flag(self.name()),
-            was: Some(was),
-        });
+        put::replace(node, value, By::Flag(self.name()));
     }
 }
 

@@ -141,7 +141,7 @@ fn read<'s>(
     None
 }
 
-pub(super) fn entry_mut<'n, 's>(node: &'n mut Node<'s>, key: &str) -> Option<&'n mut Node<'s>> {
+pub(crate) fn entry_mut<'n, 's>(node: &'n mut Node<'s>, key: &str) -> Option<&'n mut Node<'s>> {
     match &mut node.value {
         Value::Map(map) => {
             let mut entries = map.entries.iter_mut();

@@ -1,12 +1,12 @@
 //! `--set PATH=VALUE`.
 
-use super::parameter::{entry_mut, item_mut};
+use super::put::{self, Author};
 use super::{Typed, value};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::jsonpath::{self, Form, NamedStep, Place, Query, Step, Work};
 use crate::source::Sources;
-use crate::yaml::node::{By, Kind, Replaced};
-use crate::yaml::{Entry, Key, Map, Node, Value};
+use crate::yaml::node::{By, Kind};
+use crate::yaml::{Node, Value};
 
 /// So many nodes may be written by one flag.
 const MOST_NODES: usize = 500_000;
@@ -54,85 +54,12 @@ pub(super) fn put<'s>(
     given: Node<'s>,
     setting: &Typed<'s>,
 ) -> Outcome {
-    let mut node = root;
-    for (depth, segment) in steps.iter().enumerate() {
-        let kind = node.kind();
-        node = match &segment.step {
-            Step::Key(key) if matches!(kind, Kind::Map | Kind::Null) => {
-                if entry_mut(node, key).is_none() {
-                    let rest = steps.get(depth + 1..).unwrap_or_default();
-                    let created = nest(rest, given, setting)?;
-                    insert(node, segment, key, created, setting);
-                    return Ok(());
-                }
-                entry_mut(node, key)
-            }
-            Step::Key(_) => None,
-            Step::Index(index) => item_mut(node, *index),
-        }
-        .ok_or_else(|| nothing_there(kind, segment, setting))?;
-    }
-    setting.replace(node, given);
-    Ok(())
-}
-
-/// The value below keys that do not exist yet.
-fn nest<'s>(
-    steps: &[NamedStep],
-    given: Node<'s>,
-    setting: &Typed<'s>,
-) -> Result<Node<'s>, Box<Diagnostic>> {
-    let mut node = made(given, setting);
-    for segment in steps.iter().rev() {
-        let Step::Key(key) = &segment.step else {
-            return Err(nothing_there(Kind::Null, segment, setting));
-        };
-        let span = setting.target.part(segment.start, segment.end);
-        let entry = Entry {
-            key: Key {
-                text: key.clone().into(),
-                span,
-            },
-            value: node,
-            merged: None,
-        };
-        let map = Map {
-            entries: vec![entry],
-        };
-        node = made(Node::new(span, Value::Map(map)), setting);
-    }
-    Ok(node)
-}
-
-fn made<'s>(mut node: Node<'s>, setting: &Typed<'s>) -> Node<'s> {
-    node.set_replaced(Replaced {
+    let author = Author {
         by: By::Flag(setting.name()),
-        was: None,
-    });
-    node
-}
-
-fn insert<'s>(
-    node: &mut Node<'s>,
-    segment: &NamedStep,
-    key: &str,
-    value: Node<'s>,
-    setting: &Typed<'s>,
-) {
-    let span = setting.target.part(segment.start, segment.end);
-    if node.is_null() {
-        setting.replace(node, Node::new(span, Value::Map(Map::default())));
-    }
-    if let Value::Map(map) = &mut node.value {
-        map.entries.push(Entry {
-            key: Key {
-                text: key.to_owned().into(),
-                span,
-            },
-            value,
-            merged: None,
-        });
-    }
+        span: &|step| setting.target.part(step.start, step.end),
+    };
+    put::put(root, steps, given, &author)
+        .map_err(|problem| nothing_there(problem.kind, &problem.step, setting))
 }
 
 fn set_all<'s>(

@@ -16,6 +16,7 @@
 //! | `plain`, `quoted`, `block_scalar` | scalars |
 //! | `mapping` | unique keys, merge keys |
 //! | `anchors` | anchors, aliases, tags |
+//! | `write` | tree to text |
 //! | `origin` | where a node comes from |
 //! | `problems` | what is said about a wrong text |
 
@@ -35,6 +36,7 @@ mod problems;
 mod quoted;
 mod reader;
 mod stream;
+pub(crate) mod write;
 
 pub use decode::{Undecodable, decode};
 pub use document::{Comment, Document, Limits};
