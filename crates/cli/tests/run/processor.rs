@@ -257,6 +257,53 @@ fn a_requirement_that_does_not_exist_fails_the_job_with_what_pip_says() {
     );
 }
 
+/// Writes an empty package into a folder, as an index would hold it.
+fn wheel(folder: &Path, version: &str) {
+    let script = format!(
+        "import sys, zipfile
+name = 'tinypinnace-{version}.dist-info/'
+with zipfile.ZipFile(sys.argv[1] + '/tinypinnace-{version}-py3-none-any.whl', 'w') as wheel:
+    wheel.writestr('tinypinnace.py', 'version = {version:?}')
+    wheel.writestr(name + 'METADATA', 'Metadata-Version: 2.1\\nName: tinypinnace\\nVersion: {version}\\n')
+    wheel.writestr(name + 'WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(name + 'RECORD', '')
+"
+    );
+    let made = Command::new("python3")
+        .args(["-c", &script])
+        .arg(folder)
+        .status()
+        .unwrap();
+    assert!(made.success());
+}
+
+#[test]
+fn requirements_win_over_the_file_of_the_code() {
+    let place = Place::in_sight();
+    let wheels = place.folder("wheels");
+    wheel(&wheels, "1.0");
+    wheel(&wheels, "2.0");
+    place.folder("code");
+    place.file("code/requirements.txt", "tinypinnace==1.0\n");
+    let command = "python -c 'import tinypinnace; print(tinypinnace.version)'; ls -A";
+    let lines = "source_dir: code\nrequirements: [TinyPinnace==2.0]\n";
+    let file = place.file("wins.yaml", &processor("wins", command, lines));
+    let said: Said = place
+        .command(&["run", &file])
+        .env("PIP_NO_INDEX", "1")
+        .env("PIP_FIND_LINKS", &wheels)
+        .env("UV_OFFLINE", "1")
+        .env("UV_FIND_LINKS", &wheels)
+        .output()
+        .unwrap()
+        .into();
+    let said = said.succeeded();
+    assert_eq!(
+        said.stdout,
+        "worker[0] | 2.0\nworker[0] | requirements.txt\n"
+    );
+}
+
 /// The keys of a value at every depth, without the names that users choose.
 fn shape(value: &serde_json::Value) -> Vec<String> {
     let Some(fields) = value.as_object() else {

@@ -162,8 +162,13 @@ impl Python {
             ]);
             command
         };
+        let rest = file.and_then(|file| Rest::of(file, requirements).transpose());
+        let rest = rest
+            .transpose()
+            .map_err(|error| format!("the rest of the requirements cannot be written: {error}"))?;
         if let Some(file) = file {
-            command.arg("-r").arg(file);
+            let used = rest.as_ref().map_or(file, |rest| rest.0.as_path());
+            command.arg("-r").arg(used);
             if let Some(folder) = file.parent() {
                 command.current_dir(folder);
             }
@@ -176,6 +181,61 @@ impl Python {
         run(&mut command, &lines)
             .map_err(|said| format!("the Python packages cannot be installed: {said}"))
     }
+}
+
+/// What is left of a file of requirements when some of its packages are asked for in another way. It lies beside the file,
+/// because its lines may name others from there, and only while packages are installed.
+struct Rest(PathBuf);
+
+impl Rest {
+    /// `None` if nothing is to be left out.
+    fn of(file: &Path, requirements: &[String]) -> std::io::Result<Option<Self>> {
+        let text = fs::read_to_string(file)?;
+        let Some(left) = without(&text, requirements) else {
+            return Ok(None);
+        };
+        let path = file.with_file_name(".pinnace-requirements.txt");
+        fs::write(&path, left)?;
+        Ok(Some(Rest(path)))
+    }
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// The lines that name none of these packages; `None` if that is all of them.
+fn without(text: &str, requirements: &[String]) -> Option<String> {
+    let wanted: Vec<String> = requirements
+        .iter()
+        .filter_map(|line| package(line))
+        .collect();
+    let is_left = |line: &&str| package(line).is_none_or(|name| !wanted.contains(&name));
+    let left: Vec<&str> = text.lines().filter(is_left).collect();
+    (left.len() < text.lines().count()).then(|| left.join("\n") + "\n")
+}
+
+/// The package that a line of requirements names, spelt as indexes spell it.
+fn package(line: &str) -> Option<String> {
+    let line = line.trim();
+    let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
+    let end = line.find(|char| !is_part(char)).unwrap_or(line.len());
+    let (name, rest) = line.split_at(end);
+    // A path or a URL is no name.
+    let is_name = name.starts_with(|char: char| char.is_ascii_alphanumeric())
+        && !rest.starts_with(['/', ':', '\\', '+']);
+    is_name.then(|| {
+        let mut spelt = String::new();
+        for part in name.split(['-', '_', '.']).filter(|part| !part.is_empty()) {
+            if !spelt.is_empty() {
+                spelt.push('-');
+            }
+            spelt.push_str(&part.to_ascii_lowercase());
+        }
+        spelt
+    })
 }
 
 /// Runs a program; if it fails, the last lines of what it said.
@@ -203,4 +263,18 @@ fn run(command: &mut Command, input: &str) -> Result<(), String> {
         .collect();
     let last = lines.len().saturating_sub(LAST_LINES);
     Err(lines.get(last..).unwrap_or_default().join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_that_are_asked_for_twice_are_left_out_of_the_file() {
+        let wanted = ["Torch_Vision==2".to_owned(), "numpy".to_owned()];
+        let text = "# all\ntorch-vision >= 1\nnumpy[extra]==1\nscipy\n-r more.txt\n./numpy\nhttps://x/numpy.whl\n";
+        let left = "# all\nscipy\n-r more.txt\n./numpy\nhttps://x/numpy.whl\n";
+        assert_eq!(without(text, &wanted).as_deref(), Some(left));
+        assert_eq!(without("scipy\n", &wanted), None);
+    }
 }
