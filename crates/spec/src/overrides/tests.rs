@@ -19,7 +19,7 @@ environment:
           - azureml-core==1.27.0
           - --index-url https://x.visualstudio.com/_packaging/PolymerPythonPackages/pypi/simple/
           - --index-url=https://x.visualstudio.com/_packaging/O365PythonPackagesV2/pypi/simple
-          - --index-url https://pypi.org/simple
+          - --index-url https://packages.example.com/simple
 secrets: {token: polymerprod}
 ";
 
@@ -226,7 +226,7 @@ fn feeds_are_removed_only_on_request_also_when_they_stand_side_by_side() {
     let done = rules("remove_polymer_pkg_idx: true").clean();
     assert_eq!(done.lines(SPEC).len(), 2);
     assert!(done.lines(SPEC).iter().all(|line| line.starts_with('-')));
-    assert!(!done.text.contains("O365") && done.text.contains("pypi.org"));
+    assert!(!done.text.contains("O365") && done.text.contains("packages.example.com"));
     let file = "environment:\n  conda:\n    conda_dependencies_file: env.yml\n";
     let config = "tenant_overrides: {t: {remove_polymer_pkg_idx: true}}";
     let done = run(config, "t", file);

@@ -69,7 +69,7 @@ pub(crate) fn bad() -> Vec<Case> {
 }
 
 /// The folder of all specs.
-pub(crate) const FOLDER: &str = "/work";
+pub(crate) const FOLDER: &str = "/job";
 
 impl Library for Case {
     fn find(&self, _: &ItemRef) -> Answer {

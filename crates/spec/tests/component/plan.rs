@@ -173,7 +173,7 @@ fn data_is_laid_out_as_azure_ml_does() {
     assert_eq!(role.outputs["old"].destination, None);
     assert_eq!(role.success, SuccessfulExit::ZeroOrGreater);
     assert_eq!(role.workdir.as_deref(), Some("/mnt/scripts"));
-    assert_eq!(role.code.as_ref().unwrap().source.as_str(), "/work");
+    assert_eq!(role.code.as_ref().unwrap().source.as_str(), "/job");
     let env = |name: &str| role.env[name].render(|_| String::new());
     assert_eq!(env("data"), "/mnt/input/data");
     assert_eq!(
@@ -341,7 +341,7 @@ fn the_snapshot_id_is_a_label() {
         .iter()
         .map(pinnace_core::plan::Location::as_str)
         .collect();
-    assert_eq!(includes, ["/work/shared", "/work/more/lib.py"]);
+    assert_eq!(includes, ["/job/shared", "/job/more/lib.py"]);
     let print = Some(&b"print(1)\n"[..]);
     let files = [
         ("train.py", print),
