@@ -7,7 +7,7 @@ mod store;
 
 use std::time::{Duration, Instant};
 
-use pinnace_core::plan::{Completion, Placement, Plan, Resources, Retry, Role, RolePlacement};
+use pinnace_core::plan::{Completion, Placement, Plan, Resources, Role};
 use pinnace_core::text::Text;
 use pinnace_exec::Secrets;
 
@@ -22,26 +22,16 @@ const DEADLINE: Duration = Duration::from_mins(1);
 pub(crate) fn role(instances: u32, command: &str) -> Role {
     Role {
         instances,
-        image: None,
         resources: Resources {
             cpu: 1,
             memory_mb: 1,
-            gpu: 0,
-            shm_mb: 0,
-            infiniband: false,
+            ..Resources::default()
         },
-        ports: [].into_iter().collect(),
-        env: [].into_iter().collect(),
-        mounts: Vec::new(),
-        before: Vec::new(),
         command: vec![Text::from(command)],
-        after: Vec::new(),
         completion: Completion {
             min_failed: Some(1),
             min_succeeded: None,
         },
-        retry: Retry { limit: 0 },
-        placement: RolePlacement::default(),
         ..Role::default()
     }
 }
@@ -49,22 +39,15 @@ pub(crate) fn role(instances: u32, command: &str) -> Role {
 pub(crate) fn plan(roles: Vec<(&str, Role)>) -> Plan {
     Plan {
         name: "test".to_owned(),
-        labels: [].into_iter().collect(),
         roles: roles
             .into_iter()
             .map(|(name, role)| (name.to_owned(), role))
             .collect(),
-        secrets: Vec::new(),
-        retry: Retry { limit: 0 },
         placement: Placement {
             virtual_cluster: "default".to_owned(),
-            priority: 0,
             gang: true,
-            gang_release: None,
-            lazy_preemption: None,
-            ignore_suggested_nodes: None,
+            ..Placement::default()
         },
-        notify: Vec::new(),
         ..Plan::default()
     }
 }

@@ -345,12 +345,15 @@ fn symbolic(text: &Text) -> String {
     text.render(|secret| format!("<% $secrets.{secret} %>"))
 }
 
-/// One word of a shell. What holds nothing special stays bare.
 fn quoted(text: &Text) -> String {
-    let text = symbolic(text);
+    word(&symbolic(text))
+}
+
+/// One word of a shell. What holds nothing special stays bare.
+pub fn word(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
     if !text.is_empty() && text.bytes().all(plain) {
-        return text;
+        return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
-use pinnace_core::plan::{Completion, Placement, Plan, Resources, Retry, Role, RolePlacement};
+use pinnace_core::plan::{Completion, Placement, Plan, Resources, Role};
 use pinnace_core::text::SecretName;
 use pinnace_exec::local::{self, Cursor, Launcher};
 use pinnace_exec::{Attempt, Happening, Level, Secrets};
@@ -157,43 +157,26 @@ fn check(folder: &Path, tasks: u32, level: Level) {
 fn plan(tasks: u32, command: &str) -> Plan {
     let role = Role {
         instances: tasks,
-        image: None,
         resources: Resources {
             cpu: 1000,
             memory_mb: 1 << 30,
-            gpu: 0,
-            shm_mb: 0,
-            infiniband: false,
+            ..Resources::default()
         },
-        ports: [].into_iter().collect(),
-        env: [].into_iter().collect(),
-        mounts: Vec::new(),
-        before: Vec::new(),
         command: vec![command.into()],
-        after: Vec::new(),
         completion: Completion {
             min_failed: Some(1),
             min_succeeded: None,
         },
-        retry: Retry { limit: 0 },
-        placement: RolePlacement::default(),
         ..Role::default()
     };
     Plan {
         name: "bench".to_owned(),
-        labels: [].into_iter().collect(),
         roles: [("worker".to_owned(), role)].into_iter().collect(),
-        secrets: Vec::new(),
-        retry: Retry { limit: 0 },
         placement: Placement {
             virtual_cluster: "default".to_owned(),
-            priority: 0,
             gang: true,
-            gang_release: None,
-            lazy_preemption: None,
-            ignore_suggested_nodes: None,
+            ..Placement::default()
         },
-        notify: Vec::new(),
         ..Plan::default()
     }
 }

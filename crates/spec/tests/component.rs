@@ -7,6 +7,7 @@
 mod corpus;
 #[path = "component/fields.rs"]
 mod fields;
+mod leaves;
 #[path = "component/plan.rs"]
 mod plan;
 #[path = "component/problems.rs"]

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pinnace_core::plan::{
-    Action, Completion, Event as When, OnFailure, Placement, Plan, Resources, Retry, Role,
-    RolePlacement, Step,
+    Action, Completion, Event as When, OnFailure, Placement, Plan, Resources, Role, Step,
 };
 use pinnace_core::text::{SecretName, Text};
 use pinnace_exec::local::{self, Cursor, Handle, Launcher, News, Watch};
@@ -19,26 +18,16 @@ pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 pub(crate) fn role(command: &[&str]) -> Role {
     Role {
         instances: 1,
-        image: None,
         resources: Resources {
             cpu: 64,
             memory_mb: 1 << 24,
-            gpu: 0,
-            shm_mb: 0,
-            infiniband: false,
+            ..Resources::default()
         },
-        ports: [].into_iter().collect(),
-        env: [].into_iter().collect(),
-        mounts: Vec::new(),
-        before: Vec::new(),
         command: command.iter().map(|line| Text::from(*line)).collect(),
-        after: Vec::new(),
         completion: Completion {
             min_failed: Some(1),
             min_succeeded: None,
         },
-        retry: Retry { limit: 0 },
-        placement: RolePlacement::default(),
         ..Role::default()
     }
 }
@@ -64,22 +53,15 @@ pub(crate) fn ignored(step: Step) -> Step {
 pub(crate) fn plan(roles: Vec<(&str, Role)>) -> Plan {
     Plan {
         name: "test".to_owned(),
-        labels: [].into_iter().collect(),
         roles: roles
             .into_iter()
             .map(|(name, role)| (name.to_owned(), role))
             .collect(),
-        secrets: Vec::new(),
-        retry: Retry { limit: 0 },
         placement: Placement {
             virtual_cluster: "default".to_owned(),
-            priority: 0,
             gang: true,
-            gang_release: None,
-            lazy_preemption: None,
-            ignore_suggested_nodes: None,
+            ..Placement::default()
         },
-        notify: Vec::new(),
         ..Plan::default()
     }
 }

@@ -10,12 +10,3 @@ pub fn variable_part(name: &str) -> String {
         })
         .collect()
 }
-
-/// One word of a shell. What holds nothing special stays bare.
-pub fn quoted(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
-    if !text.is_empty() && text.bytes().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}

@@ -8,6 +8,7 @@ use pinnace_spec::source::Sources;
 use pinnace_spec::yaml::{self, Limits};
 
 use crate::corpus::{Case, Read, good, read_with};
+use crate::leaves;
 
 fn find(title: &str) -> Case {
     let found = good().into_iter().find(|case| case.title == title);
@@ -56,52 +57,11 @@ fn command(read: &Read) -> String {
     last.render(|_| String::new())
 }
 
-fn leaves(path: &str, value: &serde_json::Value, found: &mut Vec<String>) {
-    use serde_json::Value;
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                let path = if path.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{path}.{key}")
-                };
-                leaves(&path, value, found);
-            }
-        }
-        Value::Array(items)
-            if items
-                .iter()
-                .any(|item| item.get("path").is_some() || item.get("secret").is_some()) =>
-        {
-            found.push(path.to_owned());
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                leaves(&format!("{path}[{index}]"), item, found);
-            }
-        }
-        _ => found.push(path.to_owned()),
-    }
-}
-
 #[test]
 fn every_leaf_of_every_plan_has_an_origin() {
     for case in good() {
         let read = explain(&case);
-        let job = read.job();
-        let mut found = Vec::new();
-        leaves("", &serde_json::to_value(&job.plan).unwrap(), &mut found);
-        for leaf in &found {
-            assert!(
-                job.origins.contains_key(leaf),
-                "{}: {leaf} has no origin",
-                case.title
-            );
-        }
-        for path in job.origins.keys() {
-            assert!(found.contains(path), "{}: {path} is no leaf", case.title);
-        }
+        leaves::all_have_origins(&case.title, read.job());
     }
 }
 

@@ -3,6 +3,7 @@
 
 use indexmap::IndexMap;
 use pinnace_core::origin::Origin;
+use pinnace_core::script;
 use pinnace_core::text::Text;
 
 use super::command::{input_target, output_target, path_text};
@@ -48,7 +49,7 @@ impl Lowering<'_, '_> {
         let mut origin = Origin::default_rule("the entry script");
         if let Some((path, node)) = entry {
             line.push_literal(" --entry ");
-            line.push_literal(&quoted(node.as_text().unwrap_or_default()));
+            line.push_literal(&script::word(node.as_text().unwrap_or_default()));
             origin = self.trace.written(node, path);
         }
         for path in ["parallel.input_data", "input_data"] {
@@ -102,16 +103,4 @@ fn names<'d>(node: &'d Node<'d>, scope: Scope) -> Vec<&'d str> {
         .into_iter()
         .filter_map(|text| data_name(text, scope))
         .collect()
-}
-
-/// One word for a shell.
-fn quoted(text: &str) -> String {
-    let is_plain = |byte: u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/' | b'=' | b',')
-    };
-    if !text.is_empty() && text.bytes().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }

@@ -11,11 +11,11 @@ use pinnace_core::plan::{
     Action, Completion, Event, Image, MetricRule, OnFailure, Placement, Plan, PythonEnvironment,
     Resources, Retry, Role, RolePlacement, Step,
 };
+use pinnace_core::script;
 use pinnace_core::text::Text;
 use regex::Regex;
 
 use super::model::Processor;
-use super::names::quoted;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::job::Request;
 use crate::library::Library;
@@ -283,11 +283,11 @@ impl<'d> Lowering<'_, 'd> {
             "",
         );
         let line = match node.as_text() {
-            Some(text) => format!("sh -c {}", quoted(text.trim())),
+            Some(text) => format!("sh -c {}", script::word(text.trim())),
             None => items(Some(node))
                 .iter()
                 .filter_map(Node::as_text)
-                .map(quoted)
+                .map(script::word)
                 .collect::<Vec<_>>()
                 .join(" "),
         };

@@ -3,10 +3,11 @@
 use indexmap::IndexMap;
 use pinnace_core::origin::{Cause, Origin};
 use pinnace_core::plan::{DataKind, Input, Output};
+use pinnace_core::script;
 use pinnace_core::text::Text;
 
 use super::{CODE, CONFIG, Lowering, ROLE};
-use crate::processor::names::{quoted, variable_part};
+use crate::processor::names::variable_part;
 use crate::processor::python;
 
 impl<'d> Lowering<'_, 'd> {
@@ -39,7 +40,7 @@ impl<'d> Lowering<'_, 'd> {
         );
         let words: Vec<String> = texts
             .iter()
-            .map(|(name, value)| format!("--{name} {}", quoted(value)))
+            .map(|(name, value)| format!("--{name} {}", script::word(value)))
             .collect();
         let how = "all parameters as arguments";
         self.set(&mut env, "PAI_USER_ARGS", Text::from(words.join(" ")), how);
