@@ -345,7 +345,7 @@ impl Lowering<'_, '_> {
                     node.span,
                     format!("no module `{id}` is registered here"),
                 )
-                .help("register its folder under this id"),
+                .help("there is no way to register modules yet; `pinnace explain` shows what would run"),
             );
         }
         None
