@@ -139,16 +139,17 @@ pub(crate) fn ask(name: &SecretName) -> Option<String> {
     let before = tcgetattr(&stdin).ok()?;
     let mut silent = before.clone();
     silent.local_flags.remove(LocalFlags::ECHO);
-    let _ = write!(stderr, "value of the secret `{name}`: ");
     let mut line = String::new();
     if tcsetattr(&stdin, SetArg::TCSAFLUSH, &silent).is_ok() {
+        // Whoever sees the question may answer: what is typed before it is dropped, after it read unseen.
+        let _ = write!(stderr, "value of the secret `{name}`: ");
         if is_line_typed(&signals) {
             // The line is there, so this does not wait.
             let _ = stdin.lock().read_line(&mut line);
         }
         let _ = tcsetattr(&stdin, SetArg::TCSANOW, &before);
+        let _ = writeln!(stderr);
     }
-    let _ = writeln!(stderr);
     let _ = signals.thread_unblock();
     let line = line.trim_end_matches(['\r', '\n']);
     (!line.is_empty()).then(|| line.to_owned())
