@@ -69,30 +69,27 @@ fn tasks_reach_each_other_by_name_and_a_user_reaches_them_by_key() {
             .lines()
             .find_map(|line| line.strip_prefix("  User "))
             .unwrap();
-        let reached = Command::new("ssh")
-            .args([
-                "-p",
-                port,
-                "-o",
+        let ssh = |command: &str| {
+            let options = [
                 "StrictHostKeyChecking=no",
-                "-o",
                 "UserKnownHostsFile=/dev/null",
-            ])
-            .args([
-                "-o",
                 "BatchMode=yes",
-                "-o",
                 "LogLevel=ERROR",
-                "-F",
-                "/dev/null",
-                "-i",
-            ])
-            .arg(&key)
-            .args([&format!("{user}@127.0.0.1"), "touch go"])
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
+            ];
+            Command::new("ssh")
+                .args(["-F", "/dev/null", "-p", port, "-i"])
+                .arg(&key)
+                .args(options.iter().flat_map(|option| ["-o", option]))
+                .args([&format!("{user}@127.0.0.1"), command])
+                .stdin(Stdio::null())
+                .output()
+                .unwrap()
+        };
+        let reached = ssh("echo reached");
         assert!(reached.status.success(), "{reached:?}");
+        assert_eq!(reached.stdout, b"reached\n");
+        // This ends the task, which may take the server away before it says how the command ended.
+        ssh("touch go");
         let output = run.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         assert!(!keys.exists());
