@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::job::{Options, Submission};
 
 /// Nothing here takes longer, on however busy a machine.
-const DEADLINE: Duration = Duration::from_mins(1);
+const DEADLINE: Duration = Duration::from_mins(3);
 
 /// A role whose tasks do what the fake engine reads in its command.
 pub(crate) fn role(instances: u32, command: &str) -> Role {

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Nothing here takes longer, on however busy a machine.
-pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(3);
 
 /// The user without rights, on every machine.
 const NOBODY: u32 = 65534;

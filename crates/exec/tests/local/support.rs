@@ -13,7 +13,7 @@ use pinnace_exec::log::Stream;
 use pinnace_exec::{Attempt, Event, ExitReport, Happening, Level, PhaseName, Secrets, TaskId};
 
 /// Nothing here takes longer, on however busy a machine.
-pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(3);
 
 pub(crate) fn role(command: &[&str]) -> Role {
     Role {
