@@ -5,7 +5,7 @@ use pinnace_core::origin::Origins;
 use pinnace_core::plan::Plan;
 
 use crate::component;
-use crate::component::command::Manner;
+use crate::component::command::{CommandLine, Manner};
 use crate::diagnostic::{Allowed, Diagnostic, Diagnostics, Levels, codes};
 use crate::library::Library;
 use crate::openpai;
@@ -150,6 +150,8 @@ pub struct Job {
     pub dialect: Dialect,
     /// What will run.
     pub plan: Plan,
+    /// The command line of a component.
+    pub command_line: Option<CommandLine>,
     /// Where each of its values comes from.
     pub origins: Origins,
     /// What becomes of every key of the file.

@@ -7,6 +7,7 @@ use pinnace_core::fidelity::Account;
 use pinnace_core::origin::{Cause, Origin, Origins, Place};
 use pinnace_core::plan::{FORMAT, Plan};
 use pinnace_core::script;
+use pinnace_spec::component::command::CommandLine;
 use pinnace_spec::diagnostic::{self, codes, render, suggest};
 use pinnace_spec::job::Job;
 use pinnace_spec::yaml::{self, Node, Value};
@@ -215,6 +216,8 @@ struct Document<'a> {
     plan: &'a Plan,
     origins: &'a Origins,
     fidelity: &'a [Account],
+    #[serde(rename = "commandLine", skip_serializing_if = "Option::is_none")]
+    command_line: Option<&'a CommandLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
     overrides: Option<Vec<overrides::ChangeView>>,
 }
@@ -228,6 +231,7 @@ fn json(job: &Job, reading: &Reading) -> String {
         plan: &job.plan,
         origins: &job.origins,
         fidelity: &job.fidelity,
+        command_line: job.command_line.as_ref(),
     };
     // Only maps with keys that are no texts cannot be written, and there are none.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"

@@ -1,6 +1,7 @@
 //! A plan for people: the page, and the chain of one value.
 
 pub(crate) mod chain;
+mod command_line;
 mod data;
 mod fidelity;
 mod origin;

@@ -36,6 +36,7 @@ pub(crate) fn page(file: &str, job: &Job, options: Options) -> String {
     for (name, role) in &job.plan.roles {
         view.role(name, role);
     }
+    view.command_line();
     view.placement();
     view.secrets();
     view.fidelity();
@@ -68,11 +69,15 @@ impl<'a> View<'a> {
         &self.job.plan
     }
 
+    pub(super) fn job(&self) -> &'a Job {
+        self.job
+    }
+
     pub(super) fn origin(&self, path: &str) -> String {
         self.speaker.origin_at(&self.job.origins, path)
     }
 
-    fn heading(&mut self, text: &str) {
+    pub(super) fn heading(&mut self, text: &str) {
         self.page.blank();
         let line = Line::default().with(Look::Heading, text);
         self.page.row(0, &line, "");

@@ -108,3 +108,62 @@ fn both_manners_make_the_command_lines_of_the_documentation() {
         )
     );
 }
+
+#[test]
+fn explain_shows_words_line_and_what_the_script_gets_in_both_manners() {
+    let env = TestEnv::new();
+    env.write("hemera.yaml", HEMERA);
+    let explain = |manner: &str| {
+        let arguments = [
+            "explain",
+            "hemera.yaml",
+            "--manner",
+            manner,
+            "--input",
+            "YarnCluster=yarn_prod_bn2",
+            "--input",
+            "JobQueue=AdsCP",
+            "--color",
+            "never",
+        ];
+        env.run(&arguments).expect(0)
+    };
+    assert_snapshot("explain-hemera-aml", &explain("aml").stdout);
+    assert_snapshot("explain-hemera-aether", &explain("aether").stdout);
+    env.write("run.bat", BATCH);
+    env.write("Launch.ps1", SCRIPT);
+    assert_snapshot("explain-script-aml", &explain("aml").stdout);
+    assert_snapshot("explain-script-aether", &explain("aether").stdout);
+}
+
+#[test]
+fn programs_find_the_words_beside_the_plan() {
+    let env = TestEnv::new();
+    env.write(
+        "spec.yaml",
+        "$schema: https://componentsdk.azureedge.net/jsonschema/CommandComponent.json\nname: words\nversion: 1\ntype: CommandComponent\n\
+         inputs:\n  text: {type: string}\n  more: {type: string, optional: true}\n\
+         command: echo '{inputs.text}' [--more {inputs.more}] | cat\n",
+    );
+    let arguments = [
+        "explain",
+        "spec.yaml",
+        "--format",
+        "json",
+        "--manner",
+        "aether",
+        "--input",
+        "text=it's $HOME",
+    ];
+    let run = env.run(&arguments).expect(0);
+    let shown: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        shown["commandLine"],
+        serde_json::json!({
+            "manner": "aether",
+            "words": ["echo", "it's $HOME", "--more", "", "|", "cat"],
+            "shell": r#"echo 'it'\''s $HOME' --more "" | cat"#,
+            "needsShell": true,
+        })
+    );
+}

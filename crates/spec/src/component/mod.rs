@@ -82,6 +82,7 @@ pub fn read_job(
     Some(Job {
         dialect: Dialect::Component,
         plan: lowered.plan,
+        command_line: lowered.command_line,
         origins: lowered.origins,
         fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
         secrets: SecretValues::of_document(root),

@@ -79,6 +79,7 @@ pub fn read_job(
     Some(Job {
         dialect: Dialect::OpenPai,
         plan: lowered.plan,
+        command_line: None,
         origins: lowered.origins,
         fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
         secrets: SecretValues::of_document(root),

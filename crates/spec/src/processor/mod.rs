@@ -52,6 +52,7 @@ pub fn read_job(
     Some(Job {
         dialect: Dialect::Processor,
         plan,
+        command_line: None,
         origins,
         fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
         secrets: SecretValues::of_document(root),

@@ -4,7 +4,9 @@ use pinnace_core::text::Text;
 
 use super::command::Templates;
 use crate::component::command::powershell;
-use crate::component::command::{Entry, Placeholder, Scope, Site, Situation, check_arguments};
+use crate::component::command::{
+    Entry, Placeholder, Scope, Site, Situation, Template, check_arguments,
+};
 use crate::component::includes::code_folder;
 use crate::component::model::{Component, Kind};
 use crate::component::paths;
@@ -50,14 +52,7 @@ pub(super) fn check(
             None => written(),
         }
     };
-    let words: Vec<&str> = template
-        .arguments()
-        .iter()
-        .map(|argument| argument.written)
-        .collect();
-    let entry = request
-        .folder
-        .and_then(|folder| find(&words, &code_folder(component, folder), sources, library));
+    let entry = entry(component, template, sources, request, library);
     let situation = Situation {
         value: &value,
         manner: request.manner,
@@ -67,7 +62,21 @@ pub(super) fn check(
     check_arguments(template, &site, situation, out);
 }
 
-/// The PowerShell script that gets the arguments: one that the command starts itself, or one to which a
+/// The PowerShell script that gets the arguments of a command, if it lies in the code.
+pub(in crate::component) fn entry(
+    component: &Component<'_>,
+    template: &Template<'_>,
+    sources: &Sources,
+    request: &Request<'_>,
+    library: &dyn Library,
+) -> Option<Entry> {
+    let arguments = template.arguments();
+    let words: Vec<&str> = arguments.iter().map(|argument| argument.written).collect();
+    let code = code_folder(component, request.folder?);
+    find(&words, &code, sources, library)
+}
+
+/// The script: one that the command starts itself, or one to which a
 /// batch file hands all of them.
 fn find(words: &[&str], code: &str, sources: &Sources, library: &dyn Library) -> Option<Entry> {
     let place = words.iter().position(|word| has_extension(word, &["ps1"]));

@@ -1,7 +1,7 @@
 //! Cross references and mistakes that no single field shows. Most of them the official clients let
 //! pass; [`azureml_accepts`] knows which.
 
-mod arguments;
+pub(super) mod arguments;
 mod command;
 mod environment;
 mod files;

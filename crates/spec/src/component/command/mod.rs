@@ -12,6 +12,7 @@
 //! | `parse` | text → pieces, and what is odd about them |
 //! | `shell` | what a shell makes of a line while it is written |
 //! | `render` | pieces and values → words and line |
+//! | `line` | words and line, for people and programs |
 //! | `argument` | the words of a command before it has values |
 //! | `diagnose` | what is odd, as diagnostics |
 //! | `shift` | arguments that reach the wrong parameter |
@@ -21,6 +22,7 @@
 mod argument;
 mod ast;
 mod diagnose;
+mod line;
 mod parse;
 pub mod powershell;
 mod render;
@@ -35,6 +37,7 @@ mod token;
 pub use argument::Argument;
 pub use ast::{Fault, Group, Part, Placeholder, Problem, Scope, Syntax, Template, Unquotable};
 pub use diagnose::{Judging, diagnose};
+pub use line::{CommandLine, EntryArguments, GivenBy, ParameterArgument};
 pub use parse::parse;
 pub use render::{Manner, Rendered};
 pub use shift::{Entry, Situation, check_arguments};

@@ -1,12 +1,14 @@
 //! Puts values in the place of placeholders.
 
 use pinnace_core::text::Text;
+use serde::Serialize;
 
 use super::ast::{Part, Placeholder, Template};
 use super::shell::Line;
 
 /// What becomes of an optional input that has no value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Manner {
     /// As in Azure ML: the group in which it stands disappears.
     #[default]

@@ -107,7 +107,7 @@ impl<'d> Lowering<'_, 'd> {
         origins
     }
 
-    fn value(&self, placeholder: &Placeholder<'_>) -> Option<Text> {
+    pub(super) fn value(&self, placeholder: &Placeholder<'_>) -> Option<Text> {
         match placeholder.scope {
             Scope::Outputs => Some(path_text(&output_target(placeholder.name))),
             Scope::Inputs => match self.component.input(placeholder.name) {

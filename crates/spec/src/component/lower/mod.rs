@@ -4,6 +4,7 @@
 mod bind;
 mod command;
 mod environment;
+mod line;
 mod parallel;
 mod ranks;
 mod role;
@@ -16,6 +17,7 @@ use pinnace_core::origin::{Origin, Origins};
 use pinnace_core::plan::{Placement, Plan, Retry};
 
 use super::check::Templates;
+use super::command::CommandLine;
 use super::model::{Component, Kind};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::job::Request;
@@ -46,6 +48,8 @@ pub struct Lowered {
     pub plan: Plan,
     /// Where it all comes from.
     pub origins: Origins,
+    /// Its command line.
+    pub command_line: Option<CommandLine>,
 }
 
 /// Binds inputs and outputs and reports what is wrong with the flags; makes the plan if `building`.
@@ -77,8 +81,10 @@ pub fn lower<'d>(
         out,
     };
     let plan = lowering.plan();
+    let command_line = lowering.command_line();
     Some(Lowered {
         plan,
+        command_line,
         origins: lowering.trace.finish(),
     })
 }
