@@ -5,6 +5,7 @@ mod config_folder;
 mod disk;
 mod explain;
 mod files;
+mod foreground;
 mod glob;
 mod interrupt;
 mod live;

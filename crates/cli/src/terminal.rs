@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use unicode_width::UnicodeWidthStr as _;
 
 /// The width of a page when there is no terminal to ask.
@@ -81,6 +82,38 @@ pub(crate) fn print(text: &str) {
 pub(crate) fn talk(text: &str) {
     let mut stderr = std::io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes());
+}
+
+/// Keeps what is typed off the screen while a view is drawn on it.
+#[derive(Clone, Debug)]
+pub(crate) struct Silence {
+    before: Option<Termios>,
+}
+
+impl Silence {
+    /// From now on.
+    pub(crate) fn begin() -> Self {
+        let silence = Self {
+            before: tcgetattr(std::io::stdin()).ok(),
+        };
+        silence.keep();
+        silence
+    }
+
+    /// Also after another program has set the terminal.
+    pub(crate) fn keep(&self) {
+        if let Some(mut silent) = self.before.clone() {
+            silent.local_flags.remove(LocalFlags::ECHO);
+            let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, &silent);
+        }
+    }
+
+    /// The terminal is as it was before.
+    pub(crate) fn end(&self) {
+        if let Some(before) = &self.before {
+            let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, before);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,13 @@ pub struct Admitted {
     pub(crate) room: Option<Room>,
 }
 
+impl Admitted {
+    /// What is to run.
+    pub fn plan(&self) -> &Plan {
+        &self.submission.plan
+    }
+}
+
 /// Why this machine can never run a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use pinnace_core::exit::{Behaviour, Verdict};
 use pinnace_core::lifecycle::{
-    AttemptRecord, Budget, Condition, Decision, Outcome, Retries, Shown, TaskId, TaskRecord, Time,
-    Times,
+    AttemptRecord, Budget, Condition, Decision, Outcome, Retries, RoleProgress, Shown, TaskId,
+    TaskRecord, Time, Times,
 };
 use pinnace_core::plan::Completion;
 use pinnace_core::words;
@@ -181,6 +181,23 @@ pub struct RoleView {
     pub completion: Completion,
 }
 
+impl RoleView {
+    /// Of a role's progress.
+    pub fn of(role: &RoleProgress<'_>) -> Self {
+        Self {
+            name: role.role.to_owned(),
+            total: role.total,
+            waiting: role.waiting,
+            running: role.running,
+            ending: role.ending,
+            succeeded: role.succeeded,
+            failed: role.failed,
+            stopped: role.stopped,
+            completion: role.completion,
+        }
+    }
+}
+
 /// A task.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -245,17 +262,7 @@ impl JobView {
             }
         });
         let tasks = tasks.collect();
-        let roles = job.state.progress().map(|role| RoleView {
-            name: role.role.to_owned(),
-            total: role.total,
-            waiting: role.waiting,
-            running: role.running,
-            ending: role.ending,
-            succeeded: role.succeeded,
-            failed: role.failed,
-            stopped: role.stopped,
-            completion: role.completion,
-        });
+        let roles = job.state.progress().map(|role| RoleView::of(&role));
         Self {
             summary: job.summary(),
             digest: job.digest.clone(),

@@ -15,7 +15,7 @@ mod prune;
 mod ps;
 mod retry;
 mod rm;
-mod run;
+pub(crate) mod run;
 mod runner;
 mod schema;
 mod shell;
@@ -151,7 +151,7 @@ impl From<Exit> for ExitCode {
 
 /// How results are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     /// For people
     #[default]
     Text,
@@ -178,7 +178,7 @@ pub(crate) fn complain(color: Color, message: &str) {
 }
 
 /// Writes JSON for programs.
-fn print_json(value: &impl serde::Serialize) {
+pub(crate) fn print_json(value: &impl serde::Serialize) {
     // Everything that is shown is made of structs, lists and maps with text keys, and can always be written.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     terminal::print(&format!("{text}\n"));

@@ -6,8 +6,9 @@ use pinnace_core::text::SecretName;
 use pinnace_exec::Secrets;
 use pinnace_spec::diagnostic::suggest;
 
-use super::run::{Foreground, in_background};
+use super::run::in_background;
 use super::{Exit, Format, usage};
+use crate::foreground::Foreground;
 use crate::secret::{self, SecretWord};
 use crate::state::{self, control_failed, store_failed};
 use crate::terminal::Color;

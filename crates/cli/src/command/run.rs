@@ -1,37 +1,26 @@
 use std::ffi::OsString;
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
 use indexmap::IndexMap;
 use pinnace_control::admit::Admitted;
-use pinnace_control::control::{Control, ControlError, hand_in};
-use pinnace_control::engine::LocalEngine;
+use pinnace_control::control::hand_in;
 use pinnace_control::job::{Job, Options, Submission};
 use pinnace_control::store::Store;
-use pinnace_control::view::JobView;
 use pinnace_core::lifecycle::{Condition, Shown};
-use pinnace_core::plan::Role;
-use pinnace_exec::{Secrets, TaskId};
+use pinnace_exec::Secrets;
 use pinnace_spec::diagnostic::render;
 use pinnace_spec::job::Compat;
 
-use super::{Exit, Format, complain, print_json, usage};
+use super::{Exit, Format, print_json, usage};
 use crate::explain::overrides;
 use crate::files::{self, Input, shown};
-use crate::interrupt::{Asked, Interrupts};
-use crate::live::plain::Plain;
-use crate::live::screen::Screen;
-use crate::live::{Show, Silent, verdict};
+use crate::foreground::Foreground;
 use crate::moment::parse_span;
 use crate::reading::{ReadArgs, Wanted, colour};
 use crate::state::{self, control_failed};
 use crate::task::TaskWord;
 use crate::terminal::{self, Color};
-
-/// How often the logs of tasks are looked at.
-const PACE: Duration = Duration::from_millis(100);
 
 /// Run a job file here and now
 ///
@@ -237,94 +226,8 @@ pub(super) fn in_background(
     }
 }
 
-/// A job that runs in front of the user.
-pub(super) struct Foreground {
-    pub(super) format: Format,
-    pub(super) quiet: bool,
-    pub(super) exit_code_from: Option<TaskId>,
-    pub(super) color: Color,
-}
-
-impl Foreground {
-    pub(super) fn run(&self, store: Store, admitted: Admitted) -> Result<Exit, ControlError> {
-        let mut interrupts = Interrupts::begin().map_err(std::io::Error::from)?;
-        let folder = store.folder().clone();
-        let mut control = Control::submit(store, LocalEngine::this_program()?, admitted)?;
-        let on_terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
-        let mut show: Box<dyn Show> = match self.format {
-            Format::Json => Box::new(Silent),
-            Format::Text if on_terminal && !self.quiet => Box::new(Screen::new(folder.clone())),
-            Format::Text => Box::new(Plain::new(control.job(), folder.clone(), self.quiet)),
-        };
-        let has_image = |role: &Role| role.image.is_some();
-        if !self.quiet && control.job().plan.roles.values().any(has_image) {
-            terminal::talk(
-                "note: images are not used here; tasks run on a view of this machine's files\n",
-            );
-        }
-        if !on_terminal && !self.quiet {
-            show.say(&format!("{}: running", control.job().id));
-        }
-        let mut asked_to_stop = false;
-        loop {
-            let news = control.take_news();
-            show.update(control.job(), &news);
-            if control.is_finished() {
-                break;
-            }
-            match interrupts.take() {
-                Some(Asked::Stop) => {
-                    control.stop(asked_to_stop)?;
-                    if !asked_to_stop {
-                        show.say("stopping; Ctrl-C once more kills the tasks");
-                    }
-                    asked_to_stop = true;
-                    continue;
-                }
-                Some(Asked::HangUp) => {
-                    let id = control.job().id.clone();
-                    let store = control.leave();
-                    state::start_owner(&store, &id);
-                    return Ok(Exit::Interrupted);
-                }
-                None => {}
-            }
-            control.turn(PACE)?;
-        }
-        let news = control.take_news();
-        show.update(control.job(), &news);
-        show.end(control.job());
-        let view = JobView::of(control.job(), &folder);
-        match self.format {
-            Format::Json => print_json(&view),
-            Format::Text if self.quiet => {}
-            Format::Text => terminal::talk(&verdict::page(&view, bold(self.color))),
-        }
-        Ok(match asked_to_stop {
-            true => Exit::Interrupted,
-            false => self.exit(control.job(), &view),
-        })
-    }
-
-    fn exit(&self, job: &Job, view: &JobView) -> Exit {
-        if let Some(wanted) = &self.exit_code_from {
-            let task = view
-                .tasks
-                .iter()
-                .find(|task| task.role == wanted.role && task.index == wanted.index);
-            let report = task.and_then(|task| task.facts.report.as_ref());
-            match report.map(|report| u8::try_from(report.exit_code)) {
-                Some(Ok(code)) => return Exit::Code(code),
-                Some(Err(_)) => return Exit::Problems,
-                None => complain(self.color, &format!("{wanted} has not run")),
-            }
-        }
-        exit_of(job)
-    }
-}
-
 /// The exit status that tells what came of a job.
-pub(super) fn exit_of(job: &Job) -> Exit {
+pub(crate) fn exit_of(job: &Job) -> Exit {
     let engine_failed = job.state.outcome().is_some_and(|outcome| {
         matches!(
             outcome.trigger.condition,
@@ -339,7 +242,7 @@ pub(super) fn exit_of(job: &Job) -> Exit {
 }
 
 /// How to make a headline stand out.
-pub(super) fn bold(color: Color) -> (&'static str, &'static str) {
+pub(crate) fn bold(color: Color) -> (&'static str, &'static str) {
     match color.on(&std::io::stderr()) {
         true => ("\u{1b}[1m", "\u{1b}[0m"),
         false => ("", ""),

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use pinnace_core::lifecycle::{RoleProgress, Shown};
+use pinnace_control::view::RoleView;
+use pinnace_core::lifecycle::Shown;
 use pinnace_core::words;
-use pinnace_exec::TaskId;
 use unicode_width::UnicodeWidthChar as _;
+
+use super::glance::TaskGlance;
 
 /// A terminal with fewer rows gets this many lines all the same.
 const FEWEST_LINES: usize = 3;
@@ -17,8 +19,8 @@ pub(super) struct Picture<'a> {
     pub(super) head: String,
     /// What else is to be said, the most important last.
     pub(super) notes: Vec<String>,
-    pub(super) roles: Vec<RoleProgress<'a>>,
-    pub(super) tasks: Vec<(TaskId, Shown)>,
+    pub(super) roles: &'a [RoleView],
+    pub(super) tasks: &'a [TaskGlance],
 }
 
 impl Picture<'_> {
@@ -37,7 +39,7 @@ impl Picture<'_> {
     pub(super) fn lines(
         &self,
         height: usize,
-        task_line: impl Fn(&TaskId, Shown) -> String,
+        task_line: impl Fn(&TaskGlance) -> String,
     ) -> Vec<String> {
         let room = room(height);
         let mut lines = vec![self.head.clone()];
@@ -45,11 +47,7 @@ impl Picture<'_> {
             if self.has_choices() {
                 lines.extend(self.roles.iter().map(policy_line));
             }
-            lines.extend(
-                self.tasks
-                    .iter()
-                    .map(|(task, shown)| task_line(task, *shown)),
-            );
+            lines.extend(self.tasks.iter().map(task_line));
             lines.extend(self.notes.iter().cloned());
             return lines;
         }
@@ -64,10 +62,10 @@ impl Picture<'_> {
         );
         let left = room.saturating_sub(lines.len() + notes);
         let failed = || {
-            let is_failed = |(_, shown): &&(TaskId, Shown)| *shown == Shown::Failed;
+            let is_failed = |task: &&TaskGlance| task.state == Shown::Failed;
             self.tasks.iter().filter(is_failed)
         };
-        let failures = failed().map(|(task, shown)| task_line(task, *shown));
+        let failures = failed().map(task_line);
         extend(&mut lines, left, "failed tasks", failures, failed().count());
         let from = self.notes.len() - notes;
         lines.extend(self.notes.iter().skip(from).cloned());
@@ -101,12 +99,12 @@ fn extend(
     }
 }
 
-fn policy_line(role: &RoleProgress<'_>) -> String {
-    format!("  {:<14} {}", role.role, progress(role))
+fn policy_line(role: &RoleView) -> String {
+    format!("  {:<14} {}", role.name, progress(role))
 }
 
-fn sum_line(role: &RoleProgress<'_>) -> String {
-    let mut line = format!("  {:<14}", role.role);
+fn sum_line(role: &RoleView) -> String {
+    let mut line = format!("  {:<14}", role.name);
     for (count, what) in [
         (role.waiting, "waiting"),
         (role.running, "running"),
@@ -122,7 +120,7 @@ fn sum_line(role: &RoleProgress<'_>) -> String {
 }
 
 /// How far a role is from what decides the job.
-pub(crate) fn progress(role: &RoleProgress<'_>) -> String {
+fn progress(role: &RoleView) -> String {
     words::progress(role.succeeded, role.failed, role.total, role.completion)
 }
 
@@ -142,12 +140,13 @@ pub(super) fn cut(line: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use pinnace_core::plan::Completion;
+    use pinnace_exec::TaskId;
 
     use super::*;
 
-    fn role(name: &str, total: u32, failed: u32) -> RoleProgress<'_> {
-        RoleProgress {
-            role: name,
+    fn role(name: &str, total: u32, failed: u32) -> RoleView {
+        RoleView {
+            name: name.to_owned(),
             total,
             waiting: 0,
             running: total - failed,
@@ -162,21 +161,25 @@ mod tests {
         }
     }
 
-    fn tasks(total: u32, failed: u32) -> Vec<(TaskId, Shown)> {
+    fn tasks(total: u32, failed: u32) -> Vec<TaskGlance> {
         let task = |index| {
             let role = "worker".to_owned();
-            let shown = if index < failed {
+            let state = if index < failed {
                 Shown::Failed
             } else {
                 Shown::Running
             };
-            (TaskId { role, index }, shown)
+            TaskGlance {
+                id: TaskId { role, index },
+                state,
+                retries: 0,
+            }
         };
         (0..total).map(task).collect()
     }
 
     fn lines(picture: &Picture<'_>, height: usize) -> Vec<String> {
-        picture.lines(height, |task, _| format!("  {task}"))
+        picture.lines(height, |task| format!("  {}", task.id))
     }
 
     #[test]
@@ -184,8 +187,8 @@ mod tests {
         let picture = Picture {
             head: "job running".to_owned(),
             notes: vec!["stopping".to_owned()],
-            roles: vec![role("worker", 1000, 40), role("server", 1, 0)],
-            tasks: tasks(1000, 40),
+            roles: &[role("worker", 1000, 40), role("server", 1, 0)],
+            tasks: &tasks(1000, 40),
         };
         for height in 1..60 {
             let lines = lines(&picture, height);
@@ -208,11 +211,12 @@ mod tests {
 
     #[test]
     fn more_roles_than_rows_are_counted() {
+        let roles: Vec<RoleView> = (0..50).map(|_| role("many", 1, 0)).collect();
         let picture = Picture {
             head: "job".to_owned(),
             notes: Vec::new(),
-            roles: (0..50).map(|_| role("many", 1, 0)).collect(),
-            tasks: tasks(50, 0),
+            roles: &roles,
+            tasks: &tasks(50, 0),
         };
         let lines = lines(&picture, 10);
         assert_eq!(lines.len(), 9);
@@ -227,12 +231,12 @@ mod tests {
         let picture = Picture {
             head: "job".to_owned(),
             notes: Vec::new(),
-            roles: vec![role("worker", 2, 0)],
-            tasks: tasks(2, 0),
+            roles: &[role("worker", 2, 0)],
+            tasks: &tasks(2, 0),
         };
         assert_eq!(lines(&picture, 24).len(), 4);
         let single = Picture {
-            tasks: tasks(1, 0),
+            tasks: &tasks(1, 0),
             ..picture
         };
         assert_eq!(lines(&single, 24), ["job", "  worker[0]"]);

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 
 use pinnace_control::control::News;
 use pinnace_control::folder::StateFolder;
-use pinnace_control::job::Job;
+use pinnace_control::job::{Job, JobId};
 use pinnace_core::lifecycle::{Input, TaskAttempt};
 use pinnace_exec::local::Layout;
 use pinnace_exec::log::Stream;
-use pinnace_exec::{Happening, PhaseName, TaskId};
+use pinnace_exec::{Event, Happening, PhaseName, TaskId};
 
 use super::Show;
 use super::follow::{Follower, printable};
+use super::glance::Glance;
 use crate::moment::span;
 use crate::terminal;
 
@@ -25,6 +26,7 @@ const MOST_HELD: usize = 64 << 10;
 /// Plain lines.
 #[derive(Debug)]
 pub(crate) struct Plain {
+    job: JobId,
     folder: StateFolder,
     /// Tasks that run, and their logs.
     logs: BTreeMap<(u32, TaskId), Follower>,
@@ -35,6 +37,7 @@ pub(crate) struct Plain {
 impl Plain {
     pub(crate) fn new(job: &Job, folder: StateFolder, quiet: bool) -> Self {
         Self {
+            job: job.id.clone(),
             folder,
             logs: BTreeMap::new(),
             talkative: job.state.tasks().count() <= MOST_TALKATIVE_TASKS,
@@ -48,10 +51,48 @@ impl Plain {
         }
     }
 
-    fn on_event(&mut self, job: &Job, launch: u32, what: &Happening) {
-        match what {
+    fn pump(&mut self, key: &(u32, TaskId), last: bool) {
+        let Some(follower) = self.logs.get_mut(key) else {
+            return;
+        };
+        let start = format!("{} | ", key.1);
+        let mut text = String::new();
+        follower.lines(last, |line| {
+            text.extend([start.as_str(), &printable(line), "\n"]);
+            if text.len() >= MOST_HELD {
+                terminal::print(&text);
+                text.clear();
+            }
+        });
+        if !text.is_empty() {
+            terminal::print(&text);
+        }
+    }
+
+    fn pump_all(&mut self, last: bool) {
+        let keys: Vec<(u32, TaskId)> = self.logs.keys().cloned().collect();
+        for key in keys {
+            self.pump(&key, last);
+        }
+    }
+}
+
+impl Show for Plain {
+    fn line(&self) -> fn(&Job, &News) -> Option<String> {
+        match self.quiet {
+            true => |_, _| None,
+            false => line,
+        }
+    }
+
+    fn wants_glances(&self) -> bool {
+        false
+    }
+
+    fn on_event(&mut self, launch: u32, event: &Event) {
+        match &event.what {
             Happening::Started { task, .. } => {
-                let layout = Layout::new(self.folder.launch(&job.id, launch));
+                let layout = Layout::new(self.folder.launch(&self.job, launch));
                 let follower = Follower::new(&layout.logs(task), Stream::All);
                 self.logs.insert((launch, task.clone()), follower);
             }
@@ -68,7 +109,7 @@ impl Plain {
             Happening::Note { task, text } => self.tell(&format!("{task}: {text}")),
             Happening::Kept { task, .. } => self.tell(&format!(
                 "{task}: failed, and kept for debugging: `pinnace shell {} {task}`",
-                job.id
+                self.job
             )),
             Happening::Exited { report } => {
                 self.pump(&(launch, report.task.clone()), true);
@@ -96,81 +137,48 @@ impl Plain {
         }
     }
 
-    fn on_input(&self, job: &Job, input: &Input) {
-        let name = |task: &TaskAttempt| job.engine_task(task.task).to_string();
-        match input {
-            Input::TaskLost { task } => {
-                self.tell(&format!(
-                    "{}: lost; nobody knows what came of it",
-                    name(task)
-                ));
-            }
-            Input::LaunchFailed { verdict, .. } | Input::PlaceRefused { verdict, .. } => {
-                self.tell(&verdict.reason());
-            }
-            Input::TaskExited { task, .. } => {
-                let again = job
-                    .state
-                    .task(task.task)
-                    .and_then(|view| Some((view.history.last()?.clone(), view)))
-                    .filter(|(record, _)| record.attempt == task.attempt);
-                if let Some((record, view)) = again {
-                    let budget = super::verdict::budget(view.budget);
-                    self.tell(&format!(
-                        "{}: {} ({}); {}",
-                        name(task),
-                        record.decision.rule.words(),
-                        record.verdict.phrase(),
-                        budget
-                    ));
-                }
-            }
-            _ => {}
-        }
+    fn say(&mut self, text: &str) {
+        terminal::talk(&format!("{text}\n"));
     }
 
-    fn pump(&mut self, key: &(u32, TaskId), last: bool) {
-        let Some(follower) = self.logs.get_mut(key) else {
-            return;
-        };
-        let start = format!("{} | ", key.1);
-        let mut text = String::new();
-        follower.lines(last, |line| {
-            text.extend([start.as_str(), &printable(line), "\n"]);
-            if text.len() >= MOST_HELD {
-                terminal::print(&text);
-                text.clear();
-            }
-        });
-        if !text.is_empty() {
-            terminal::print(&text);
-        }
+    fn refresh(&mut self, _: Option<Glance>) {
+        self.pump_all(false);
+    }
+
+    fn end(&mut self) {
+        self.pump_all(true);
     }
 }
 
-impl Show for Plain {
-    fn update(&mut self, job: &Job, news: &[News]) {
-        for one in news {
-            match one {
-                News::Event { launch, event } => self.on_event(job, *launch, &event.what),
-                News::Heard { input, .. } => self.on_input(job, input),
-                News::Waits { why } => self.tell(&format!("waiting for a place: {why}")),
-            }
+/// What became of a task that is tried again or lost, of a job that cannot begin.
+fn line(job: &Job, news: &News) -> Option<String> {
+    let name = |task: &TaskAttempt| job.engine_task(task.task).to_string();
+    let input = match news {
+        News::Told { .. } => return None,
+        News::Waits { why } => return Some(format!("waiting for a place: {why}")),
+        News::Heard { input, .. } => input,
+    };
+    match input {
+        Input::TaskLost { task } => Some(format!(
+            "{}: lost; nobody knows what came of it",
+            name(task)
+        )),
+        Input::LaunchFailed { verdict, .. } | Input::PlaceRefused { verdict, .. } => {
+            Some(verdict.reason())
         }
-        let keys: Vec<(u32, TaskId)> = self.logs.keys().cloned().collect();
-        for key in keys {
-            self.pump(&key, false);
+        Input::TaskExited { task, .. } => {
+            let view = job.state.task(task.task)?;
+            let record = view.history.last()?;
+            (record.attempt == task.attempt).then(|| {
+                format!(
+                    "{}: {} ({}); {}",
+                    name(task),
+                    record.decision.rule.words(),
+                    record.verdict.phrase(),
+                    super::verdict::budget(view.budget)
+                )
+            })
         }
-    }
-
-    fn end(&mut self, _: &Job) {
-        let keys: Vec<(u32, TaskId)> = self.logs.keys().cloned().collect();
-        for key in keys {
-            self.pump(&key, true);
-        }
-    }
-
-    fn say(&mut self, text: &str) {
-        terminal::talk(&format!("{text}\n"));
+        _ => None,
     }
 }

@@ -5,23 +5,23 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use pinnace_control::control::{self, News};
 use pinnace_control::folder::StateFolder;
-use pinnace_control::job::Job;
+use pinnace_control::job::{Job, JobId};
 use pinnace_control::view::{Facts, task_of};
-use pinnace_core::lifecycle::Shown;
 use pinnace_exec::local::Layout;
 use pinnace_exec::log::{Stream, tail};
-use pinnace_exec::{Happening, TaskId};
+use pinnace_exec::{Event, Happening, TaskId};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::follow::printable;
+use super::glance::{Glance, TaskGlance};
 use super::picture::{Picture, cut};
 use super::transfer::Transfers;
 use super::{Show, word};
+use crate::interrupt::Resumes;
 use crate::moment::span;
-use crate::terminal;
+use crate::terminal::{self, Silence};
 
 /// The view is drawn at most so often.
 const PACE: Duration = Duration::from_millis(80);
@@ -39,33 +39,50 @@ struct Live {
 /// The live view.
 #[derive(Debug)]
 pub(crate) struct Screen {
+    job: JobId,
     folder: StateFolder,
+    glance: Option<Glance>,
     tasks: HashMap<TaskId, Live>,
     says: Option<String>,
     transfers: Transfers,
     /// The columns of each line of the last drawing.
     drawn: Vec<usize>,
     last: Option<Instant>,
-    _silence: Silence,
+    silence: Silence,
+    resumes: Resumes,
 }
 
 impl Screen {
-    pub(crate) fn new(folder: StateFolder) -> Self {
+    pub(crate) fn new(
+        job: &JobId,
+        folder: StateFolder,
+        silence: Silence,
+        resumes: Resumes,
+    ) -> Self {
         Self {
+            job: job.clone(),
             folder,
+            glance: None,
             tasks: HashMap::new(),
             says: None,
             transfers: Transfers::default(),
             drawn: Vec::new(),
             last: None,
-            _silence: Silence::begin(),
+            silence,
+            resumes,
         }
     }
 
-    fn draw(&mut self, job: &Job) {
+    fn draw(&mut self) {
+        if self.resumes.take() {
+            // Others have written below the last drawing, and have set the terminal as they like it.
+            self.silence.keep();
+            self.drawn.clear();
+        }
+        let Some(glance) = &self.glance else { return };
         let (width, height) = size();
-        let picture = self.picture(job);
-        let lines = picture.lines(height, |task, shown| self.task_line(job, task, shown));
+        let picture = self.picture(glance);
+        let lines = picture.lines(height, |task| self.task_line(task));
         let mut text = self.rewind(width);
         for line in &lines {
             let line = cut(line, width.saturating_sub(1));
@@ -86,18 +103,17 @@ impl Screen {
         }
     }
 
-    fn picture<'a>(&self, job: &'a Job) -> Picture<'a> {
-        let state = &job.state;
+    fn picture<'a>(&self, glance: &'a Glance) -> Picture<'a> {
         let mut head = format!(
             "{} {} {}",
-            job.id,
-            word(state.shown()),
-            span(control::now().since(state.submitted()))
+            glance.id,
+            word(glance.state),
+            span(control::now().since(glance.submitted))
         );
-        if state.retries().total > 0 {
-            let _ = write!(head, ", attempt {}", state.retries().total + 1);
+        if glance.retries > 0 {
+            let _ = write!(head, ", attempt {}", glance.retries + 1);
         }
-        let waits = job.waits.as_ref();
+        let waits = glance.waits.as_ref();
         let waits = waits.map(|why| format!("  waiting for a place: {why}"));
         Picture {
             head,
@@ -106,24 +122,17 @@ impl Screen {
                 .chain(self.transfers.lines())
                 .chain(self.says.clone())
                 .collect(),
-            roles: state.progress().collect(),
-            tasks: state
-                .tasks()
-                .map(|task| (job.engine_task(task.id), task.shown))
-                .collect(),
+            roles: &glance.roles,
+            tasks: &glance.tasks,
         }
     }
 
-    fn task_line(&self, job: &Job, task: &TaskId, state: Shown) -> String {
-        let mut line = format!("  {:<14} {:<9}", task.to_string(), word(state));
-        let retries = job
-            .task_of_engine(task)
-            .and_then(|id| job.state.task(id))
-            .map_or(0, |task| task.retries.total);
-        if retries > 0 {
-            let _ = write!(line, " attempt {}", retries + 1);
+    fn task_line(&self, task: &TaskGlance) -> String {
+        let mut line = format!("  {:<14} {:<9}", task.id.to_string(), word(task.state));
+        if task.retries > 0 {
+            let _ = write!(line, " attempt {}", task.retries + 1);
         }
-        let Some(live) = self.tasks.get(task) else {
+        let Some(live) = self.tasks.get(&task.id) else {
             return line;
         };
         if let Some(report) = &live.facts.report {
@@ -145,8 +154,18 @@ impl Screen {
         }
         line
     }
+}
 
-    fn on_event(&mut self, job: &Job, launch: u32, event: &pinnace_exec::Event) {
+impl Show for Screen {
+    fn line(&self) -> fn(&Job, &News) -> Option<String> {
+        |_, _| None
+    }
+
+    fn wants_glances(&self) -> bool {
+        true
+    }
+
+    fn on_event(&mut self, launch: u32, event: &Event) {
         match &event.what {
             Happening::Transfer { what, done, total } => {
                 self.transfers.learn(what, *done, *total);
@@ -156,7 +175,7 @@ impl Screen {
         }
         let Some(task) = task_of(event) else { return };
         if matches!(event.what, Happening::Started { .. }) || !self.tasks.contains_key(task) {
-            let layout = Layout::new(self.folder.launch(&job.id, launch));
+            let layout = Layout::new(self.folder.launch(&self.job, launch));
             let live = Live {
                 facts: Facts::default(),
                 logs: layout.logs(task),
@@ -169,33 +188,27 @@ impl Screen {
         if let Happening::Kept { .. } = event.what {
             self.says = Some(format!(
                 "{task} failed and is kept: pinnace shell {} {task}",
-                job.id
+                self.job
             ));
         }
-    }
-}
-
-impl Show for Screen {
-    fn update(&mut self, job: &Job, news: &[News]) {
-        for one in news {
-            if let News::Event { launch, event } = one {
-                self.on_event(job, *launch, event);
-            }
-        }
-        if self.last.is_none_or(|last| last.elapsed() >= PACE) {
-            self.draw(job);
-        }
-    }
-
-    fn end(&mut self, _: &Job) {
-        // The page of the verdict takes its place.
-        let (width, _) = size();
-        terminal::talk(&self.rewind(width));
     }
 
     fn say(&mut self, text: &str) {
         self.says = Some(text.to_owned());
         self.last = None;
+    }
+
+    fn refresh(&mut self, glance: Option<Glance>) {
+        self.glance = glance.or(self.glance.take());
+        if self.last.is_none_or(|last| last.elapsed() >= PACE) {
+            self.draw();
+        }
+    }
+
+    fn end(&mut self) {
+        // The page of the verdict takes its place.
+        let (width, _) = size();
+        terminal::talk(&self.rewind(width));
     }
 }
 
@@ -212,30 +225,4 @@ fn last_line(logs: &Path) -> Option<String> {
     let mut lines = text.rsplit('\n').map(printable);
     let line = lines.find(|line| !line.trim().is_empty())?;
     Some(line.replace('\t', " "))
-}
-
-/// Keeps what is typed off the screen while a view is drawn on it.
-#[derive(Debug)]
-struct Silence {
-    before: Option<Termios>,
-}
-
-impl Silence {
-    fn begin() -> Self {
-        let stdin = std::io::stdin();
-        let before = tcgetattr(&stdin).ok();
-        if let Some(mut silent) = before.clone() {
-            silent.local_flags.remove(LocalFlags::ECHO);
-            let _ = tcsetattr(&stdin, SetArg::TCSANOW, &silent);
-        }
-        Self { before }
-    }
-}
-
-impl Drop for Silence {
-    fn drop(&mut self) {
-        if let Some(before) = &self.before {
-            let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, before);
-        }
-    }
 }

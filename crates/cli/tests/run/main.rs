@@ -17,6 +17,7 @@ mod processor;
 mod recipes;
 mod secrets;
 mod ssh;
+mod stalled;
 mod support;
 mod terminal;
 mod trouble;

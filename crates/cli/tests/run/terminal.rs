@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{Winsize, openpty};
+use nix::sys::termios::LocalFlags;
 
 use crate::support::{DEADLINE, Place, job, until, with_shared};
 
@@ -120,7 +121,17 @@ struct Session {
 
 impl Session {
     /// Nothing if there is no `setsid`, which makes the terminal that of the program.
-    fn start(place: &Place, arguments: &[&str], (width, height): (u16, u16)) -> Option<Self> {
+    fn start(place: &Place, arguments: &[&str], size: (u16, u16)) -> Option<Self> {
+        Self::start_below(place, &[], arguments, size)
+    }
+
+    /// The same, started by another program, which gets its words.
+    fn start_below(
+        place: &Place,
+        starter: &[&str],
+        arguments: &[&str],
+        (width, height): (u16, u16),
+    ) -> Option<Self> {
         let known = Command::new("setsid").arg("--version").output().ok()?;
         assert!(known.status.success());
         let size = Winsize {
@@ -135,6 +146,7 @@ impl Session {
         let mut command = Command::new("setsid");
         command
             .args(["--ctty", "--wait"])
+            .args(starter)
             .arg(plain.get_program())
             .args(plain.get_args())
             .envs(
@@ -287,6 +299,74 @@ fn the_first_ctrl_c_stops_gracefully_and_the_second_kills() {
         let report = &place.show("stop")["tasks"][0]["facts"]["report"];
         assert_eq!(report["killed"], presses == 2, "{report}");
     }
+}
+
+#[test]
+fn a_terminal_that_stands_still_does_not_hold_the_job_up() {
+    let place = Place::new();
+    place.folder("shared");
+    let command = "mkdir /mnt/shared/tried-$PAI_TASK_INDEX && exit 9\nsleep 1";
+    let text = with_shared(&job("still", &[("worker", 30, (1, 30), command)]));
+    let text = text
+        .replace("type: job\n", "type: job\njobRetryCount: 30\n")
+        .replace("memoryMB: 64", "memoryMB: 8");
+    let file = place.file("still.yaml", &text);
+    let arguments = ["run", &file, "--storage", "shared=shared"];
+    let Some(session) = Session::start(&place, &arguments, (200, 60)) else {
+        return;
+    };
+    until("the job succeeds", || {
+        let said = place.pinnace(&["show", "still", "-o", "json"]);
+        said.code == Some(0) && said.json()["state"] == "SUCCEEDED"
+    });
+    let (text, code) = session.end();
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains(" succeeded after "), "{text}");
+}
+
+#[test]
+fn after_a_suspension_the_view_is_drawn_anew_below() {
+    let place = Place::new();
+    place.folder("shared");
+    let file = place.file(
+        "pause.yaml",
+        &with_shared(&job("pause", &[("worker", 1, (1, -1), TALK)])),
+    );
+    let arguments = ["run", &file, "--storage", "shared=shared"];
+    let shell = [
+        "bash",
+        "-mc",
+        "\"$@\"; echo something else; read -r _; fg",
+        "x",
+    ];
+    let Some(mut session) = Session::start_below(&place, &shell, &arguments, (80, 24)) else {
+        return;
+    };
+    let echoes = |session: &Session| {
+        let modes = nix::sys::termios::tcgetattr(&session.terminal).unwrap();
+        modes.local_flags.contains(LocalFlags::ECHO)
+    };
+    session.until("worker[0]      running");
+    assert!(!echoes(&session));
+    session.press("\u{1a}");
+    session.until("something else");
+    assert!(echoes(&session));
+    session.press("\r");
+    let is_below = |session: &Session| {
+        let text = session.screen.text();
+        let (_, below) = text.split_once("something else").unwrap();
+        below.contains("worker[0]      running")
+    };
+    let begin = Instant::now();
+    while !is_below(&session) {
+        session.read();
+        assert!(begin.elapsed() < DEADLINE, "{}", session.screen.text());
+    }
+    until("nothing that is typed shows", || !echoes(&session));
+    place.file("shared/go", "");
+    let (text, code) = session.end();
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("something else"), "{text}");
 }
 
 #[test]

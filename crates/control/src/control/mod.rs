@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pinnace_core::lifecycle::{Effect, Group, Input, Time, Timer};
 use pinnace_exec::local::Cursor;
-use pinnace_exec::{Event, Peer, Secrets, TaskId};
+use pinnace_exec::{Peer, Secrets, TaskId};
 
 use crate::admit::Admitted;
 use crate::engine::Engine;
@@ -74,12 +74,10 @@ impl From<io::Error> for ControlError {
 /// Something that a person who watches may want to see.
 #[derive(Clone, Debug)]
 pub enum News {
-    /// The engine told something of a launch.
-    Event {
+    /// The engine told something of a launch: it has new events.
+    Told {
         /// Which launch.
         launch: u32,
-        /// What.
-        event: Event,
     },
     /// The job's life went on.
     Heard {

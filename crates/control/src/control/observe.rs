@@ -26,11 +26,13 @@ impl<E: Engine> Control<E> {
             if let Some(following) = self.following.get_mut(at) {
                 following.cursor = cursor;
             }
+            if !events.is_empty() {
+                self.news.push(News::Told { launch });
+            }
             let mut ended = false;
             for event in events {
                 ended |= event.what == Happening::Ended;
                 inputs.extend(self.input(launch, &event));
-                self.news.push(News::Event { launch, event });
             }
             if ended || (gone && self.prove_end(launch, &folder, &mut inputs)) {
                 over.push(launch);
