@@ -1,6 +1,6 @@
 //! The flags that say how files are read, shared by the commands that read them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pinnace_core::fidelity::Engine;
@@ -10,13 +10,13 @@ use pinnace_spec::diagnostic::{Diagnostics, Levels};
 use pinnace_spec::job::{self, Compat, Dialect, Outcome, OverrideRequest, Request};
 use pinnace_spec::overrides::{Overrides, Used};
 use pinnace_spec::secrets::Redactor;
-use pinnace_spec::setting::Setting;
+use pinnace_spec::setting::{RunSettingsFile, Setting};
 use pinnace_spec::source::{SourceId, Sources};
 use pinnace_spec::yaml::{self, Limits};
 
 use crate::command::complain;
 use crate::disk::Disk;
-use crate::files::{Input, shown};
+use crate::files::{self, Input, shown};
 use crate::marketplace;
 use crate::secret::SecretWord;
 use crate::tenant::{ConfigProblems, Loaded, TenantArgs};
@@ -57,6 +57,18 @@ pub(crate) struct ReadArgs {
     /// PLACE is a path or a URL (`file://`, `s3://`, `oss://`). A relative path is taken from here.
     #[arg(long = "output", value_name = "NAME=PLACE")]
     outputs: Vec<String>,
+
+    /// Make an output a dataset when the job has succeeded; can be given several times
+    ///
+    /// The dataset is a new version of its name; later jobs read it with `--input NAME=dataset:DATASET`.
+    #[arg(long = "register", value_name = "OUTPUT=DATASET")]
+    registers: Vec<String>,
+
+    /// A YAML file that says how to run a component: nodes, time limit, variables and the like
+    ///
+    /// It wins over what the component says itself, and `--set runsettings.X=VALUE` wins over it.
+    #[arg(long = "runsettings", value_name = "FILE")]
+    run_settings: Option<PathBuf>,
 
     /// The folder of marketplace items that `marketplace://` names, such as `DIR/data/mnist.yaml`
     #[arg(
@@ -151,6 +163,8 @@ pub(crate) struct Reader {
     settings: Vec<Setting>,
     inputs: Vec<Setting>,
     outputs: Vec<Setting>,
+    registers: Vec<Setting>,
+    run_settings: Option<RunSettingsFile>,
     here: Option<String>,
     compat: Compat,
     manner: Manner,
@@ -219,12 +233,21 @@ impl ReadArgs {
         let overrides = overrides
             .inspect_err(|message| complain(color, message))
             .ok()?;
+        let run_settings = self
+            .run_settings
+            .map(|path| read_run_settings(&path, &limits));
+        let run_settings = run_settings
+            .transpose()
+            .inspect_err(|message| complain(color, message))
+            .ok()?;
         Some(Reader {
             overrides,
             diff: self.tenant.show_diff,
             settings: parameters.chain(sets).chain(secrets).collect(),
             inputs: self.inputs.into_iter().map(Setting::input).collect(),
             outputs: self.outputs.into_iter().map(Setting::output).collect(),
+            registers: self.registers.into_iter().map(Setting::register).collect(),
+            run_settings,
             here: std::env::current_dir()
                 .ok()
                 .and_then(|folder| folder.into_os_string().into_string().ok()),
@@ -310,6 +333,8 @@ impl Reader {
                     settings: &self.settings,
                     inputs: &self.inputs,
                     outputs: &self.outputs,
+                    registers: &self.registers,
+                    run_settings: self.run_settings.as_ref(),
                     folder: folder.as_deref(),
                     here: self.here.as_deref(),
                     compat: self.compat,
@@ -342,6 +367,20 @@ impl Reader {
             outcome,
         }))
     }
+}
+
+fn read_run_settings(path: &Path, limits: &Limits) -> Result<RunSettingsFile, String> {
+    let input = Input::named(path.as_os_str());
+    let mut bytes = Vec::new();
+    input
+        .read(limits.bytes, &mut bytes)
+        .map_err(|error| format!("`{}`: {}", shown(path), files::in_words(&error)))?;
+    let text = yaml::decode(&bytes, limits)
+        .map_err(|_| format!("`{}` is no text that can be read as YAML", shown(path)))?;
+    Ok(RunSettingsFile {
+        name: input.name,
+        text,
+    })
 }
 
 fn levels(allow: &[String], deny: &[String], color: Color) -> Option<Levels> {

@@ -12,7 +12,7 @@ use crate::openpai;
 use crate::overrides::{self, Overrides};
 use crate::processor;
 use crate::secrets::{Redactor, SecretValues};
-use crate::setting::{self, Setting};
+use crate::setting::{self, RunSettingsFile, Setting};
 use crate::source::{Source, Sources, Span};
 use crate::yaml::{self, Limits, Node};
 
@@ -87,6 +87,10 @@ pub struct Request<'a> {
     pub inputs: &'a [Setting],
     /// `--output`, in order.
     pub outputs: &'a [Setting],
+    /// `--register`, in order.
+    pub registers: &'a [Setting],
+    /// `--runsettings`. They come before all settings, so that a flag has the last word.
+    pub run_settings: Option<&'a RunSettingsFile>,
     /// The absolute folder of the file; relative paths in it are taken from there.
     pub folder: Option<&'a str>,
     /// The absolute folder from which relative paths in flags are taken.
@@ -119,6 +123,8 @@ impl<'a> Request<'a> {
             settings: &[],
             inputs: &[],
             outputs: &[],
+            registers: &[],
+            run_settings: None,
             folder: None,
             here: None,
             compat: Compat::None,
@@ -202,6 +208,10 @@ pub fn read(
                 &request.limits,
                 &mut out,
             ));
+        }
+        if let Some(file) = request.run_settings.filter(|_| document.complete) {
+            let dialect = request.dialect.or_else(|| Dialect::detect(root));
+            setting::merge_run_settings(root, dialect, file, sources, &request.limits, &mut out);
         }
         setting::apply(root, request.settings, sources, &mut out);
     }

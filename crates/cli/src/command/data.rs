@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use clap::{Args, Subcommand};
 use pinnace_control::control::now;
 use pinnace_control::store::{Dataset, Store};
-use pinnace_core::plan::{Location, Scheme};
+use pinnace_core::plan::{Location, Register, Scheme};
 use pinnace_core::words;
 
 use super::{Exit, Format, complain, print_json, usage};
@@ -181,7 +181,7 @@ fn page(dataset: &Dataset) -> String {
 
 fn add(name: &str, place: &str, description: Option<String>, color: Color) -> Result<Exit, Exit> {
     let wrong = |message: String| usage(color, &[message]);
-    if name.is_empty() || name.contains([':', '/']) {
+    if !Register::is_name(name) {
         let message = format!("`{name}` is no name for a dataset: it has neither `:` nor `/`");
         return Err(wrong(message));
     }

@@ -12,5 +12,6 @@ mod explain;
 mod files;
 mod overrides;
 mod rest;
+mod run_settings;
 mod secrets;
 mod settings;

@@ -145,3 +145,173 @@ fn what_is_missing_is_said_before_anything_runs() {
     assert!(said.stderr.contains("error[P1026]"), "{said:?}");
     assert!(!place.state().join("jobs").exists());
 }
+
+#[test]
+fn the_files_that_may_fail_are_counted_over_all_tasks() {
+    let place = Place::new();
+    place.folder("code");
+    let spec = place.file("code/spec.yaml", FAILING);
+    place.file(
+        "code/score.py",
+        "def run(paths):\n    raise ValueError('nothing works')\n",
+    );
+    let input = texts(&place);
+    let run = |threshold: &str| {
+        let threshold = format!("runsettings.parallel.error_threshold={threshold}");
+        let arguments = [
+            "run",
+            &spec,
+            "--input",
+            &input,
+            "--set",
+            "runsettings.node_count=3",
+            "--set",
+            &threshold,
+        ];
+        place.pinnace(&arguments)
+    };
+    // Each of the three tasks has one file, and all of them fail.
+    let said = run("2");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.stdout.contains("3 files have failed, more than 2"),
+        "{said:?}"
+    );
+    run("3").succeeded();
+    run("-1").succeeded();
+}
+
+#[test]
+fn mini_batches_are_right_without_files_and_with_more_room_than_files() {
+    let place = Place::new();
+    place.folder("code");
+    let spec = place.file("code/spec.yaml", FAILING);
+    place.file(
+        "code/score.py",
+        "def run(paths):\n    return [f'{len(paths)} files']\n",
+    );
+    let run = |input: &str, output: &str, more: &str| {
+        let arguments = [
+            "run", &spec, "--input", input, "--output", output, "--set", more,
+        ];
+        place.pinnace(&arguments)
+    };
+    let empty = format!("texts={}", place.folder("empty").display());
+    run(
+        &empty,
+        "scores=none",
+        "runsettings.parallel.mini_batch_size=2",
+    )
+    .succeeded();
+    assert!(!place.path().join("none/parallel_run_step.txt").exists());
+    let more = "runsettings.parallel={mini_batch_size: 100, error_threshold: -1}";
+    run(&texts(&place), "scores=out", more).succeeded();
+    let rows = fs::read_to_string(place.path().join("out/parallel_run_step.txt")).unwrap();
+    assert_eq!(rows, "3 files\n");
+}
+
+/// Rank 0 adds up what the others send it and tells them the sum; all use only what a launcher tells them.
+const EXCHANGE: &str = r#"
+import os, socket, sys, time
+
+e = os.environ
+rank, size = int(e["OMPI_COMM_WORLD_RANK"]), int(e["OMPI_COMM_WORLD_SIZE"])
+assert (e["PMI_RANK"], e["PMI_SIZE"]) == (str(rank), str(size))
+assert (e["RANK"], e["WORLD_SIZE"]) == (str(rank), str(size))
+assert (e["OMPI_COMM_WORLD_LOCAL_RANK"], e["OMPI_COMM_WORLD_LOCAL_SIZE"]) == (e["LOCAL_RANK"], e["LOCAL_WORLD_SIZE"])
+address = e["MASTER_ADDR"], int(e["MASTER_PORT"])
+if rank == 0:
+    server = socket.create_server(address)
+    others = [server.accept()[0] for _ in range(size - 1)]
+    total = sum(int(other.makefile().readline()) for other in others)
+    for other in others:
+        other.sendall(b"%d\n" % total)
+else:
+    deadline = time.monotonic() + 50
+    while True:
+        try:
+            peer = socket.create_connection(address)
+            break
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+    peer.sendall(b"%d\n" % rank)
+    total = int(peer.makefile().readline())
+with open(os.path.join(sys.argv[1], "%d.txt" % rank), "w") as out:
+    print(total, e["OMPI_COMM_WORLD_LOCAL_RANK"], e["NODE_RANK"], file=out)
+"#;
+
+#[test]
+fn ranks_of_mpi_find_and_reach_each_other() {
+    let place = Place::new();
+    place.folder("code");
+    place.file("code/exchange.py", EXCHANGE);
+    let spec = place.file(
+        "code/spec.yaml",
+        "name: exchange\nversion: 1\ntype: DistributedComponent\noutputs:\n  sums: {type: path}\nlauncher:\n  type: mpi\n  \
+         additional_arguments: python3 exchange.py {outputs.sums}\nrunsettings: {node_count: 2, process_count_per_node: 2}\n",
+    );
+    place
+        .pinnace(&["run", &spec, "--output", "sums=out"])
+        .succeeded();
+    for (rank, local, node) in [(0, 0, 0), (1, 1, 0), (2, 0, 1), (3, 1, 1)] {
+        let text = fs::read_to_string(place.path().join(format!("out/{rank}.txt"))).unwrap();
+        assert_eq!(text, format!("6 {local} {node}\n"));
+    }
+}
+
+#[test]
+fn an_output_is_registered_and_read_by_its_name() {
+    let place = Place::new();
+    let make = place.file(
+        "make.yaml",
+        "name: make\nversion: 1\ntype: CommandComponent\ncode: none\ninputs:\n  text: {type: string}\noutputs:\n  words: {type: path}\n\
+         command: echo '{inputs.text}' > {outputs.words}/words.txt\n",
+    );
+    place.folder("none");
+    let run = |text: &str, more: &[&str]| {
+        let text = format!("text={text}");
+        let mut arguments = vec!["run", &make, "--input", &text];
+        arguments.extend(more);
+        place.pinnace(&arguments)
+    };
+    run("one", &["--register", "words=my-words"]).succeeded();
+    let settings = place.file(
+        "settings.yaml",
+        "register_as: {words: {name: my-words, description: better}}\n",
+    );
+    run(
+        "two",
+        &["--runsettings", &settings, "--output", "words=kept"],
+    )
+    .succeeded();
+    // What fails is not registered.
+    let said = run(
+        "three",
+        &["--register", "words=my-words", "--set", "command=exit 3"],
+    );
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let shown = place
+        .pinnace(&["data", "show", "my-words", "-o", "json"])
+        .succeeded()
+        .json();
+    let versions = shown.as_array().unwrap();
+    assert_eq!(versions.len(), 2, "{shown}");
+    for version in versions {
+        assert!(version["digest"].as_str().is_some(), "{shown}");
+        assert_eq!(version["output"], "words", "{shown}");
+        assert!(version["job"].as_str().is_some(), "{shown}");
+    }
+    let read = place.file(
+        "read.yaml",
+        "name: read\nversion: 1\ntype: CommandComponent\ncode: none\ninputs:\n  words: {type: path}\ncommand: cat {inputs.words}/words.txt\n",
+    );
+    for (dataset, text) in [("my-words", "two"), ("my-words:1", "one")] {
+        let input = format!("words=dataset:{dataset}");
+        let said = place
+            .pinnace(&["run", &read, "--input", &input])
+            .succeeded();
+        assert!(said.stdout.contains(text), "{said:?}");
+    }
+}

@@ -102,6 +102,13 @@ pub struct Register {
     pub description: Option<String>,
 }
 
+impl Register {
+    /// Whether a dataset can have this name; `dataset:NAME:VERSION` must be readable again.
+    pub fn is_name(text: &str) -> bool {
+        !text.is_empty() && !text.contains([':', '/'])
+    }
+}
+
 /// Python packages for a task, installed into an environment of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -16,6 +16,7 @@ mod paths;
 pub mod read;
 pub mod snapshot;
 mod trial;
+mod variables;
 
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::job::{Compat, Dialect, Job, Request};

@@ -160,6 +160,9 @@ codes! {
     BAD_MODULE = "P1065" "bad-module" Error: "a file is not the interface line of an Aether module";
     UNKNOWN_MODULE_PART = "P1066" "unknown-module-part" Error: "a part of a module's interface whose meaning is not known";
     UNSAID_MODULE_PART = "P1067" "unsaid-module-part" Warning: "a module does not say what a component needs, or says what a component has no place for";
+    BAD_RUN_SETTINGS = "P1068" "bad-run-settings" Error: "a file of run settings is none, or is not for this kind of file";
+    BAD_VARIABLES = "P1069" "bad-variables" Error: "the variables of a component are no JSON object of texts";
+    BAD_REGISTER = "P1070" "bad-register" Error: "an output cannot be registered as a dataset as asked";
 
     ODD_JOB_TYPE = "P1120" "odd-job-type" Warning: "a processor has a type of job that PAI does not know";
     MISSING_CHANNEL = "P1121" "missing-channel" Error: "a required input of a processor has no place";

@@ -46,7 +46,12 @@ pub fn read_job(
     let outputs = setting::bindings(request.outputs, sources, out);
     let given: Vec<&str> = inputs.iter().map(setting::Binding::name_text).collect();
     check::check(&processor, &given, out);
-    let flags = lower::Flags { inputs, outputs };
+    let registers = setting::bindings(request.registers, sources, out);
+    let flags = lower::Flags {
+        inputs,
+        outputs,
+        registers,
+    };
     let lowered = lower::lower(&processor, &flags, sources, request, library, out);
     let (plan, origins) = lowered.filter(|_| !out.has_errors())?;
     Some(Job {

@@ -1,4 +1,4 @@
-//! `--input NAME=VALUE` and `--output NAME=VALUE`: what a job reads and writes.
+//! `--input NAME=VALUE`, `--output NAME=VALUE` and `--register NAME=DATASET`: what a job reads and writes.
 
 use pinnace_core::origin::{Cause, Origin};
 
@@ -96,7 +96,8 @@ pub fn refuse_data(
     sources: &Sources,
     diagnostics: &mut Diagnostics,
 ) {
-    for setting in request.inputs.iter().chain(request.outputs) {
+    let flags = [request.inputs, request.outputs, request.registers];
+    for setting in flags.into_iter().flatten() {
         let source = sources.add(setting.flag(), setting.text.as_str());
         let whole = Span::new(source.id(), 0, source.text().len());
         let message = format!("{what} has nothing that `{}` could name", setting.flag());

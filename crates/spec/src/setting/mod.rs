@@ -7,6 +7,7 @@ mod binding;
 mod parameter;
 mod path;
 pub(crate) mod put;
+mod run_settings;
 mod secret;
 mod select;
 mod value;
@@ -17,6 +18,7 @@ use crate::yaml::Node;
 use crate::yaml::node::By;
 
 pub use binding::{Binding, bindings, refuse_data};
+pub use run_settings::{RunSettingsFile, merge as merge_run_settings};
 
 /// The text of a flag is kept in every node that it changed; it is cut to so many characters.
 const LONGEST_NAME: usize = 200;
@@ -43,6 +45,7 @@ enum Kind {
     Secret,
     Input,
     Output,
+    Register,
 }
 
 impl Setting {
@@ -91,6 +94,15 @@ impl Setting {
         }
     }
 
+    /// `--register` and what was typed after it, such as `model=mnist-model`.
+    pub fn register(text: impl Into<String>) -> Self {
+        Setting {
+            kind: Kind::Register,
+            text: text.into(),
+            secret: None,
+        }
+    }
+
     fn flag(&self) -> &'static str {
         match self.kind {
             Kind::Parameter => "-p",
@@ -98,6 +110,7 @@ impl Setting {
             Kind::Secret => "--secret",
             Kind::Input => "--input",
             Kind::Output => "--output",
+            Kind::Register => "--register",
         }
     }
 }
@@ -120,7 +133,7 @@ pub fn apply<'s>(
             Kind::Set => select::apply(root, setting, sources, diagnostics),
             Kind::Secret => secret::apply(root, setting, diagnostics),
             // These do not change the document; the dialect binds them.
-            Kind::Input | Kind::Output => {}
+            Kind::Input | Kind::Output | Kind::Register => {}
         }
     }
 }
@@ -159,7 +172,7 @@ impl<'s> Typed<'s> {
             _ => "NAME=VALUE",
         };
         let at = match setting.kind {
-            Kind::Input | Kind::Output => text.find('='),
+            Kind::Input | Kind::Output | Kind::Register => text.find('='),
             _ => path::end_of_target(text),
         };
         let problem = match at {

@@ -43,6 +43,8 @@ pub enum By {
     Flag(String),
     /// An override rule; the node's span is the place of its value in the file of the rules.
     Rule(String),
+    /// Another file that counts more; the node's span is the place there.
+    File,
 }
 
 /// The three kinds of node.

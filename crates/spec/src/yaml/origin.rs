@@ -20,6 +20,12 @@ pub fn origin(node: &Node<'_>, path: &str, sources: &Sources) -> Origin {
     };
     let (cause, place) = match &replaced.by {
         By::Flag(flag) => (Cause::Flag { flag: flag.clone() }, None),
+        By::File => (
+            Cause::Written {
+                path: path.to_owned(),
+            },
+            Some(sources.place(node.span)),
+        ),
         By::Rule(rule) => (
             Cause::Override { rule: rule.clone() },
             Some(sources.place(node.span)),

@@ -222,7 +222,7 @@ fn a_parallel_component_calls_the_driver() {
     assert_eq!(
         command(&read),
         "python3 /mnt/scripts/.pinnace_parallel.py --entry score.py --input /mnt/input/images --input /mnt/input/more \
-         --output /mnt/outputs/default/scores --batch 1 --tries 3 --timeout 60 --failures -1 -- --model /mnt/input/model"
+         --output /mnt/outputs/default/scores --batch 1 --tries 3 --timeout 60 --failures -1 --failed-batches -1 --count /mnt/outputs/default/failed_files -- --model /mnt/input/model"
     );
     let files = &role(&read).files;
     assert!(
@@ -233,7 +233,8 @@ fn a_parallel_component_calls_the_driver() {
     );
     let read = explain(&find("v2: parallel with every field"));
     assert!(
-        command(&read).contains("--batch 5 --tries 2 --timeout 30 --failures 1"),
+        command(&read)
+            .contains("--batch 5 --tries 2 --timeout 30 --failures -1 --failed-batches 1"),
         "{}",
         command(&read)
     );

@@ -8,6 +8,7 @@ mod files;
 mod names;
 mod parameters;
 pub(super) mod sections;
+pub(super) mod settings;
 mod types;
 
 pub use command::Templates;
@@ -37,6 +38,7 @@ pub fn check<'d>(
     arguments::check(component, &templates, sources, request, library, out);
     sections::check(component, sources, request, library, out);
     environment::check(component, out);
+    settings::check(component, out);
     files::check(component, sources, request, library, out);
     templates
 }

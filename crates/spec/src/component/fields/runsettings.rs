@@ -4,6 +4,8 @@
 use pinnace_core::fidelity::Feature;
 
 use super::common::{VARIABLES, at_least};
+use super::environment::ENVIRONMENT_SHAPE;
+use super::sections::{LIMITS, RESOURCES, RETRY_SETTINGS};
 use crate::shape::{FREE_MAP, Field, Object, Shape, TEXT, TEXTS, TextRule, Unknown, field};
 
 pub(super) const MOST_RANKS: i64 = 10_000;
@@ -32,6 +34,36 @@ const PROCESS_COUNT: Field = ranks(
 
 const INSTANCE_TYPE: Field =
     field("instance_type", TEXT, "The kind of machine.").needs(Feature::Sku);
+
+const MINI_BATCH_SIZE: Field = field(
+    "mini_batch_size",
+    BATCH_SIZE,
+    "How many files one call of the entry script gets.",
+)
+.default("1");
+
+const ERROR_THRESHOLD: Field = field(
+    "error_threshold",
+    at_least(-1),
+    "How many files may fail; -1 is any number.",
+)
+.default("-1");
+
+const LOGGING_LEVEL: Field = field(
+    "logging_level",
+    Shape::Choice(&["DEBUG", "INFO", "WARNING", "ERROR"]),
+    "How much is logged.",
+)
+.default("\"INFO\"")
+.needs(Feature::Words);
+
+/// What looks like a JSON object; whether it is one is checked when it is read.
+const JSON_OBJECT: TextRule = TextRule {
+    accepts: |text| text.starts_with('{') && text.ends_with('}'),
+    pattern: r"^\{[\s\S]*\}$",
+    words: "a JSON object of texts",
+    max_length: 1 << 20,
+};
 
 /// A number of files, also as a text; sizes such as `10kb` are for tables, which are not read here.
 pub(super) const BATCH_SIZE: Shape = Shape::Either(&[
@@ -87,9 +119,54 @@ pub(super) static RUNSETTINGS_OBJECT: Object = Object {
         field("priority", at_least(0), "Its place in the queue.").needs(Feature::Priority),
         field(
             "environment_variables",
-            VARIABLES,
-            "Variables of the command's environment; they win over those of the spec.",
+            Shape::Either(&[VARIABLES, Shape::Text(JSON_OBJECT)]),
+            "Variables of the command's environment, also as a JSON text; they win over those of the spec.",
         ),
+        field(
+            "environment",
+            ENVIRONMENT_SHAPE,
+            "Another environment than that of the spec.",
+        )
+        .needs(Feature::Packages),
+        field(
+            "register_as",
+            Shape::Map {
+                key: "output",
+                keys: TextRule::ANY,
+                of: &Shape::Either(&[TEXT, Shape::Object(&REGISTER)]),
+                min: 0,
+            },
+            "The datasets that outputs become when the run has succeeded, by the names of the outputs. An extension of Pinnace.",
+        ),
+        field("resources", Shape::Object(&RESOURCES), "The machines (v2)."),
+        field(
+            "distribution",
+            Shape::Object(&RUN_DISTRIBUTION),
+            "How the ranks are started (v2).",
+        ),
+        field(
+            "limits",
+            Shape::Object(&LIMITS),
+            "How long it may take (v2).",
+        ),
+        MINI_BATCH_SIZE,
+        ERROR_THRESHOLD,
+        field(
+            "mini_batch_error_threshold",
+            at_least(-1),
+            "How many mini-batches may fail; -1 is any number (v2).",
+        )
+        .default("-1"),
+        ranks(
+            "max_concurrency_per_instance",
+            "How many processes work on each node (v2).",
+        ),
+        field(
+            "retry_settings",
+            Shape::Object(&RETRY_SETTINGS),
+            "What is done about a mini-batch that fails (v2).",
+        ),
+        LOGGING_LEVEL,
         field(
             "docker_configuration",
             Shape::Object(&DOCKER_CONFIGURATION),
@@ -110,6 +187,7 @@ pub(super) static RUNSETTINGS_OBJECT: Object = Object {
         field("hdinsight", FREE_MAP, "Settings of an HDInsight job.").needs(Feature::OtherEngine),
         field("spark", FREE_MAP, "Settings of a Spark job.").needs(Feature::OtherEngine),
         field("sweep", FREE_MAP, "Settings of a sweep.").needs(Feature::OtherEngine),
+        field("itp", FREE_MAP, "Settings of an ITP cluster.").needs(Feature::ComputeTarget),
     ],
     unknown: Unknown::Refuse,
     absent: &[
@@ -119,6 +197,46 @@ pub(super) static RUNSETTINGS_OBJECT: Object = Object {
             "the compute target of a component is called `target`",
         ),
     ],
+};
+
+static REGISTER: Object = Object {
+    name: "dataset to register",
+    doc: "The dataset that an output becomes.",
+    fields: &[
+        field("name", TEXT, "Its name in the catalogue.").required(),
+        field("description", TEXT, "What it is, for people."),
+        field("tags", FREE_MAP, "Words for people.").needs(Feature::Unread),
+        field(
+            "create_new_version",
+            Shape::Flag,
+            "Whether it may be a further version of its name.",
+        )
+        .default("true")
+        .needs_by_value(&[("false", Feature::Unread)]),
+    ],
+    unknown: Unknown::Refuse,
+    absent: &[],
+};
+
+static RUN_DISTRIBUTION: Object = Object {
+    name: "distribution settings",
+    doc: "How the ranks of a v2 command are started.",
+    fields: &[
+        field(
+            "type",
+            Shape::Choice(&["mpi", "pytorch"]),
+            "What starts the ranks.",
+        ),
+        ranks(
+            "process_count_per_instance",
+            "How many processes work on each node.",
+        ),
+    ],
+    unknown: Unknown::Refuse,
+    absent: &[(
+        "process_count_per_node",
+        "in v2 this is called `process_count_per_instance`",
+    )],
 };
 
 static RESOURCE_LAYOUT: Object = Object {
@@ -147,25 +265,9 @@ static PARALLEL: Object = Object {
     fields: &[
         NODE_COUNT,
         PROCESS_COUNT,
-        field(
-            "mini_batch_size",
-            BATCH_SIZE,
-            "How many files one call of the entry script gets.",
-        )
-        .default("1"),
-        field(
-            "error_threshold",
-            at_least(-1),
-            "How many files may fail; -1 is any number.",
-        )
-        .default("-1"),
-        field(
-            "logging_level",
-            Shape::Choice(&["DEBUG", "INFO", "WARNING", "ERROR"]),
-            "How much is logged.",
-        )
-        .default("\"INFO\"")
-        .needs(Feature::Words),
+        MINI_BATCH_SIZE,
+        ERROR_THRESHOLD,
+        LOGGING_LEVEL,
         field(
             "run_invocation_timeout",
             at_least(1),

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use pinnace_core::origin::{Cause, Origin};
-use pinnace_core::plan::Location;
+use pinnace_core::plan::{Location, Register};
 
+use crate::component::check::settings::bad_name;
 use crate::component::check::{fits, misfitting};
 use crate::component::model::{Component, Holds, Input, Name};
 use crate::diagnostic::suggest::closest;
@@ -42,6 +43,8 @@ pub(super) struct Values<'d> {
     pub(super) locations: HashMap<&'d str, Location>,
     /// The flags for outputs.
     pub(super) outputs: HashMap<&'d str, (Binding<'d>, Location)>,
+    /// The flags for what outputs are registered as.
+    pub(super) registers: HashMap<&'d str, Binding<'d>>,
 }
 
 impl<'d> Values<'d> {
@@ -75,6 +78,7 @@ impl<'d> Values<'d> {
             }
         }
         values.output_flags(component, request.outputs, sources, request, out);
+        values.register_flags(component, request.registers, sources, out);
         values
     }
 
@@ -144,6 +148,27 @@ impl<'d> Values<'d> {
                     let message = format!("`{}` goes nowhere: {reason}", output.name.text);
                     out.push(Diagnostic::new(&codes::BAD_INPUT, binding.value, message));
                 }
+            }
+        }
+    }
+
+    fn register_flags(
+        &mut self,
+        component: &Component<'d>,
+        settings: &[Setting],
+        sources: &'d Sources,
+        out: &mut Diagnostics,
+    ) {
+        for binding in setting::bindings(settings, sources, out) {
+            let Some(output) = component.output(binding.name_text()) else {
+                let names = component.outputs.iter().map(|output| output.name.text);
+                out.push(unknown("output", binding, &names.collect::<Vec<_>>()));
+                continue;
+            };
+            if Register::is_name(binding.value_text()) {
+                self.registers.insert(output.name.text, binding);
+            } else {
+                out.push(bad_name(binding.value_text(), binding.value));
             }
         }
     }

@@ -8,6 +8,7 @@ use super::Lowering;
 use super::command::{input_target, output_target, path_text};
 use crate::component::model::Holds;
 use crate::component::read::at;
+use crate::component::variables;
 use crate::yaml::access::entries;
 
 /// An input of such a name must not take the place of what every program needs.
@@ -43,7 +44,20 @@ impl Lowering<'_, '_> {
         self.azureml_variables(&mut env);
         self.path_variables(&mut env);
         for path in ["environment_variables", "runsettings.environment_variables"] {
-            for entry in entries(at(self.component.root, path)) {
+            let Some(section) = at(self.component.root, path) else {
+                continue;
+            };
+            if section.is_string() {
+                let pairs = variables::of_json(section.as_text().unwrap_or_default());
+                for (name, text) in pairs.unwrap_or_default() {
+                    env.insert(name.clone(), Text::from(text));
+                    self.trace
+                        .note(Self::role_path(format_args!("env.{name}")), |trace| {
+                            trace.written(section, path)
+                        });
+                }
+            }
+            for entry in entries(Some(section)) {
                 let Some(text) = entry.value.as_text() else {
                     continue;
                 };

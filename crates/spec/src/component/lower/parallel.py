@@ -4,11 +4,13 @@ The files of all inputs are sorted and cut into batches; task RANK of WORLD_SIZE
 batch. The entry script may define init(), called once, and must define run(paths), called for each batch.
 What run() returns, one item for each file that worked, is appended to parallel_run_step.txt in the output,
 a line for each item (a table without its header, if it is one). A call that raises or takes too long is
-tried again. With --failures N the task fails once more than N of its files have failed; -1 is any number.
+tried again. A file that failed is a line of a list that all tasks share; with --failures N every task fails once the list
+has more than N files, and with --failed-batches N once it has more than N batches. -1 is any number.
 """
 
 import argparse
 import importlib.util
+import json
 import os
 import signal
 import sys
@@ -67,6 +69,39 @@ def append(output, text):
         os.close(handle)
 
 
+class Failures:
+    """The list of all that failed, in whichever task of this attempt."""
+
+    def __init__(self, folder, most_files, most_batches):
+        self.limits = {"file": most_files, "batch": most_batches}
+        self.path = None
+        if folder:
+            attempt = os.environ.get("FC_FRAMEWORK_ATTEMPT_ID", "0")
+            self.path = os.path.join(folder, "failed-%s.txt" % attempt)
+        self.own = ""
+
+    def add(self, kind, what):
+        text = "%s\t%s\n" % (kind, json.dumps(what))
+        self.own += text
+        if self.path:
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            try:
+                os.write(handle, text.encode())
+            finally:
+                os.close(handle)
+
+    def check(self):
+        text = self.own
+        if self.path and os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as lines:
+                text = lines.read()
+        lines = text.split("\n")
+        for kind, most in self.limits.items():
+            count = sum(line.startswith(kind + "\t") for line in lines)
+            if 0 <= most < count:
+                sys.exit("%d %s have failed, more than %d" % (count, "files" if kind == "file" else "batches", most))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--entry", required=True)
@@ -76,6 +111,8 @@ def main():
     parser.add_argument("--tries", type=int, default=3)
     parser.add_argument("--timeout", type=int, default=60)
     parser.add_argument("--failures", type=int, default=-1)
+    parser.add_argument("--failed-batches", type=int, default=-1)
+    parser.add_argument("--count")
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
     options = parser.parse_args(words[:cut])
@@ -88,24 +125,32 @@ def main():
     entry = load(options.entry)
     if hasattr(entry, "init"):
         entry.init()
-    failed = 0
+    failures = Failures(options.count, options.failures, options.failed_batches)
     mine = batches[rank::size]
+    if not mine:
+        print("there is no batch for this task", flush=True)
     for number, batch in enumerate(mine):
-        done = 0
+        done, whole = 0, False
         for attempt in range(options.tries):
             try:
                 done, text = rows_of(call(entry.run, batch, options.timeout))
                 if options.output:
                     append(options.output, text)
+                whole = True
                 break
             except Exception:
                 traceback.print_exc()
                 last = attempt + 1 == options.tries
                 print("batch failed%s: %s" % ("" if last else ", tried again", batch), file=sys.stderr)
-        failed += max(0, len(batch) - done)
+        if not whole:
+            failures.add("batch", batch)
+        missing = max(0, len(batch) - done)
+        # Which files failed only the entry script knows, unless it was all of them.
+        for index in range(missing):
+            failures.add("file", batch[index] if missing == len(batch) else {"one of": batch})
         print("batch %d of %d: %d of %d files" % (number + 1, len(mine), done, len(batch)), flush=True)
-        if 0 <= options.failures < failed:
-            sys.exit("%d files have failed, more than %d" % (failed, options.failures))
+        failures.check()
+    failures.check()
     if hasattr(entry, "shutdown"):
         entry.shutdown()
 

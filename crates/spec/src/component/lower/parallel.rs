@@ -3,6 +3,7 @@
 
 use indexmap::IndexMap;
 use pinnace_core::origin::Origin;
+use pinnace_core::plan::{DataKind, Output, OutputMode};
 use pinnace_core::script;
 use pinnace_core::text::Text;
 
@@ -36,6 +37,40 @@ impl Lowering<'_, '_> {
             files.insert(path, Text::from(DRIVER));
         }
         files
+    }
+
+    /// What the output with the files that failed is called.
+    fn failures_name(&self) -> String {
+        let mut name = "failed_files".to_owned();
+        while self.component.output(&name).is_some() {
+            name.push('_');
+        }
+        name
+    }
+
+    /// A folder that all tasks share: what has failed is counted over all of them, and the list is kept with the job.
+    pub(super) fn failures_output(&mut self, outputs: &mut IndexMap<String, Output>) {
+        if !self.is(Kind::Parallel) {
+            return;
+        }
+        let name = self.failures_name();
+        for leaf in ["target", "kind", "mode", "destination"] {
+            self.rule(
+                Self::role_path(format_args!("outputs.{name}.{leaf}")),
+                "where the tasks of a parallel component count the files that failed",
+            );
+        }
+        outputs.insert(
+            name.clone(),
+            Output {
+                target: output_target(&name),
+                kind: DataKind::Folder,
+                mode: OutputMode::Mount,
+                destination: None,
+                register: None,
+                append: false,
+            },
+        );
     }
 
     /// The call of the driver.
@@ -81,10 +116,16 @@ impl Lowering<'_, '_> {
             ("--tries", self.settings.tries()),
             ("--timeout", number(self.settings.invocation_timeout(), 60)),
             ("--failures", number(self.settings.error_threshold(), -1)),
+            (
+                "--failed-batches",
+                number(self.settings.batch_error_threshold(), -1),
+            ),
         ];
         for (flag, number) in numbers {
             line.push_literal(&format!(" {flag} {number}"));
         }
+        line.push_literal(" --count ");
+        line.push_path(output_target(&self.failures_name()));
         if let Some((rendered, arguments)) = self.rendered(0) {
             line.push_literal(" -- ");
             line.append(&rendered.line);

@@ -11,6 +11,9 @@ use crate::yaml::access::integer;
 /// A role has no more tasks than this.
 const MOST_RANKS: u64 = 10_000;
 
+/// Where version 2 says what starts the ranks.
+const DISTRIBUTION: &[&str] = &["runsettings.distribution.type", "distribution.type"];
+
 impl Lowering<'_, '_> {
     /// How many nodes, and how many processes on each.
     pub(super) fn layout(&self) -> (u32, u32) {
@@ -27,7 +30,9 @@ impl Lowering<'_, '_> {
     }
 
     fn has_ranks(&self) -> bool {
-        let is_distribution = at(self.component.root, "distribution.type").is_some();
+        let is_distribution = DISTRIBUTION
+            .iter()
+            .any(|path| at(self.component.root, path).is_some());
         self.is(Kind::Distributed)
             || self.is(Kind::Parallel)
             || (self.is(Kind::Command) && is_distribution)
@@ -73,6 +78,8 @@ impl Lowering<'_, '_> {
             lines.extend([
                 format!("export LOCAL_RANK=$((RANK % {processes})) LOCAL_WORLD_SIZE={processes}"),
                 format!("export NODE_RANK=$((RANK / {processes})) NODE_COUNT={nodes}"),
+                "export GROUP_RANK=$NODE_RANK GROUP_WORLD_SIZE=$NODE_COUNT AZUREML_NODE_COUNT=$NODE_COUNT"
+                    .to_owned(),
             ]);
             if self.is_mpi() {
                 lines.extend([
@@ -80,6 +87,12 @@ impl Lowering<'_, '_> {
                     "export OMPI_COMM_WORLD_LOCAL_RANK=$LOCAL_RANK OMPI_COMM_WORLD_LOCAL_SIZE=$LOCAL_WORLD_SIZE"
                         .to_owned(),
                     "export OMPI_COMM_WORLD_NODE_RANK=$LOCAL_RANK".to_owned(),
+                    // As MPICH and Intel MPI call them. Nothing that would make a library look for its launcher.
+                    "export PMI_RANK=$RANK PMI_SIZE=$WORLD_SIZE".to_owned(),
+                    "export MPI_LOCALRANKID=$LOCAL_RANK MPI_LOCALNRANKS=$LOCAL_WORLD_SIZE".to_owned(),
+                    "export MV2_COMM_WORLD_RANK=$RANK MV2_COMM_WORLD_SIZE=$WORLD_SIZE".to_owned(),
+                    "export MV2_COMM_WORLD_LOCAL_RANK=$LOCAL_RANK MV2_COMM_WORLD_LOCAL_SIZE=$LOCAL_WORLD_SIZE"
+                        .to_owned(),
                     "export AZ_BATCH_MASTER_NODE=\"$MASTER_ADDR:$MASTER_PORT\"".to_owned(),
                 ]);
             }
@@ -90,7 +103,7 @@ impl Lowering<'_, '_> {
     fn is_mpi(&self) -> bool {
         let root = self.component.root;
         let word = at(root, "launcher.type")
-            .or_else(|| at(root, "distribution.type"))
+            .or_else(|| DISTRIBUTION.iter().find_map(|path| at(root, path)))
             .and_then(|node| node.as_text())
             .unwrap_or_default();
         word.eq_ignore_ascii_case("mpi")

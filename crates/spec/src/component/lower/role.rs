@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use pinnace_core::origin::Origin;
 use pinnace_core::plan::{
-    Code, Completion, DataKind, Image, Input, Location, Output, OutputMode, Resources, Retry, Role,
-    RolePlacement, SuccessfulExit,
+    Code, Completion, DataKind, Image, Input, Location, Output, OutputMode, Register, Resources,
+    Retry, Role, RolePlacement, SuccessfulExit,
 };
 use pinnace_core::text::Text;
 
@@ -26,7 +26,8 @@ impl Lowering<'_, '_> {
         let lines = self.rank_variables();
         let before = vec![self.run_step(lines, 0)];
         let inputs = self.inputs();
-        let outputs = self.outputs();
+        let mut outputs = self.outputs();
+        self.failures_output(&mut outputs);
         let code = self.code();
         let workdir = code.as_ref().map(|_| CODE.to_owned());
         if workdir.is_some() {
@@ -77,6 +78,8 @@ impl Lowering<'_, '_> {
     fn image(&mut self) -> Option<Image> {
         let root = self.component.root;
         let paths = [
+            "runsettings.environment.docker.image",
+            "runsettings.environment.image",
             "environment.docker.image",
             "environment.docker.baseImage",
             "environment.docker.base_image",
@@ -239,12 +242,46 @@ impl Lowering<'_, '_> {
                         _ => OutputMode::Mount,
                     },
                     destination,
-                    register: None,
+                    register: self.register(name, &path),
                     append: false,
                 },
             );
         }
         outputs
+    }
+
+    /// The dataset that an output becomes: by a flag, or else by the run settings.
+    fn register(&mut self, name: &str, path: &str) -> Option<Register> {
+        let settings = at(self.component.root, "runsettings.register_as");
+        let written = settings.and_then(|node| value(node, name));
+        let described = written.and_then(|node| value(node, "description"));
+        let description = described.and_then(Node::as_text).map(str::to_owned);
+        let settings_path = format!("runsettings.register_as.{name}");
+        let register = match (self.values.registers.get(name).copied(), written) {
+            (Some(binding), _) => {
+                self.trace
+                    .note(format!("{path}.register.name"), |_| binding.origin(None));
+                binding.value_text()
+            }
+            (None, Some(node)) => {
+                let node = value(node, "name").unwrap_or(node);
+                self.trace.note(format!("{path}.register.name"), |trace| {
+                    trace.written(node, &settings_path)
+                });
+                node.as_text()?
+            }
+            (None, None) => return None,
+        };
+        if let Some(node) = described {
+            self.trace
+                .note(format!("{path}.register.description"), |trace| {
+                    trace.written(node, format_args!("{settings_path}.description"))
+                });
+        }
+        Some(Register {
+            name: register.to_owned(),
+            description,
+        })
     }
 
     fn destination(&mut self, name: &str, path: &str) -> Option<Location> {

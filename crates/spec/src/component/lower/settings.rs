@@ -40,6 +40,7 @@ impl<'d> RunSettings<'d> {
             "runsettings.parallel.instance_count",
             "runsettings.resource_layout.node_count",
             "runsettings.resource_layout.instance_count",
+            "runsettings.resources.instance_count",
             "resources.instance_count",
         ])
     }
@@ -52,30 +53,49 @@ impl<'d> RunSettings<'d> {
             "runsettings.parallel.process_count_per_instance",
             "runsettings.resource_layout.process_count_per_node",
             "runsettings.resource_layout.process_count_per_instance",
+            "runsettings.distribution.process_count_per_instance",
+            "runsettings.max_concurrency_per_instance",
             "distribution.process_count_per_instance",
             "max_concurrency_per_instance",
         ])
     }
 
     pub(super) fn timeout(self) -> Option<Set<'d>> {
-        self.first(&["runsettings.timeout_seconds", "limits.timeout"])
+        self.first(&[
+            "runsettings.timeout_seconds",
+            "runsettings.limits.timeout",
+            "limits.timeout",
+        ])
     }
 
     pub(super) fn shm_size(self) -> Option<Set<'d>> {
         self.first(&[
             "runsettings.docker_configuration.shm_size",
+            "runsettings.resources.shm_size",
             "resources.shm_size",
         ])
     }
 
     pub(super) fn mini_batch_size(self) -> Option<Set<'d>> {
-        self.first(&["runsettings.parallel.mini_batch_size", "mini_batch_size"])
+        self.first(&[
+            "runsettings.parallel.mini_batch_size",
+            "runsettings.mini_batch_size",
+            "mini_batch_size",
+        ])
     }
 
     pub(super) fn error_threshold(self) -> Option<Set<'d>> {
         self.first(&[
             "runsettings.parallel.error_threshold",
+            "runsettings.error_threshold",
             "error_threshold",
+        ])
+    }
+
+    /// How many mini-batches may fail.
+    pub(super) fn batch_error_threshold(self) -> Option<Set<'d>> {
+        self.first(&[
+            "runsettings.mini_batch_error_threshold",
             "mini_batch_error_threshold",
         ])
     }
@@ -83,6 +103,7 @@ impl<'d> RunSettings<'d> {
     pub(super) fn invocation_timeout(self) -> Option<Set<'d>> {
         self.first(&[
             "runsettings.parallel.run_invocation_timeout",
+            "runsettings.retry_settings.timeout",
             "retry_settings.timeout",
         ])
     }
@@ -90,7 +111,10 @@ impl<'d> RunSettings<'d> {
     /// How often a mini-batch is tried.
     pub(super) fn tries(self) -> i64 {
         let written = self.first(&["runsettings.parallel.run_max_try"]);
-        let again = self.first(&["retry_settings.max_retries"]);
+        let again = self.first(&[
+            "runsettings.retry_settings.max_retries",
+            "retry_settings.max_retries",
+        ]);
         written
             .and_then(|set| integer(set.node))
             .or_else(|| again.and_then(|set| integer(set.node)).map(|more| more + 1))

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use pinnace_core::origin::Origin;
 use pinnace_core::plan::{
-    Code, DataKind, Input, InputMode, Location, NotALocation, Output, OutputMode, Scheme,
+    Code, DataKind, Input, InputMode, Location, NotALocation, Output, OutputMode, Register, Scheme,
 };
 
 use super::{CODE, INPUTS, Lowering, OUTPUTS, ROLE};
@@ -164,7 +164,35 @@ impl Lowering<'_, '_> {
                 self.output(declared.name.text, written.as_ref(), &mut outputs);
             }
         }
+        self.register(&mut outputs);
         outputs
+    }
+
+    /// Makes datasets of the outputs that flags name.
+    fn register(&mut self, outputs: &mut IndexMap<String, Output>) {
+        let flags = self.flags;
+        for flag in &flags.registers {
+            let (name, dataset) = (flag.name_text(), flag.value_text());
+            let problem = match outputs.get_mut(name) {
+                Some(output) if Register::is_name(dataset) => {
+                    output.register = Some(Register {
+                        name: dataset.to_owned(),
+                        description: None,
+                    });
+                    let path = format!("roles.{ROLE}.outputs.{name}.register.name");
+                    self.trace.note(path, |_| flag.origin(None));
+                    continue;
+                }
+                Some(_) => {
+                    format!("`{dataset}` is no name for a dataset: it has neither `:` nor `/`")
+                }
+                None => format!("the processor has no output `{name}`"),
+            };
+            self.out.push(
+                Diagnostic::new(&codes::BAD_REGISTER, flag.value, problem)
+                    .help("write `--register OUTPUT=DATASET` with the name of an output"),
+            );
+        }
     }
 
     /// Where an output goes that has no place of its own.

@@ -43,13 +43,15 @@ const SHM_MB: u64 = 512;
 /// A regular expression may take so much memory when it is made ready.
 const LARGEST_REGEX: usize = 1 << 20;
 
-/// `--input` and `--output`.
+/// `--input`, `--output` and `--register`.
 #[derive(Debug)]
 pub struct Flags<'s> {
     /// `--input`
     pub inputs: Vec<Binding<'s>>,
     /// `--output`
     pub outputs: Vec<Binding<'s>>,
+    /// `--register`
+    pub registers: Vec<Binding<'s>>,
 }
 
 /// Looks at all that a plan is made of and reports what is wrong with it; makes the plan if it is
