@@ -1,9 +1,14 @@
 //! The files of this machine as a [`Library`].
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
-use pinnace_spec::library::{Answer, Entry, ItemRef, Library, Look};
+use pinnace_control::folder::StateFolder;
+use pinnace_control::module::Modules;
+use pinnace_spec::library::{Answer, Entry, ItemRef, Library, Look, Module, Registered};
+
+use pinnace_exec::probe;
 
 use crate::marketplace;
 
@@ -33,6 +38,33 @@ impl Library for Disk {
         }
     }
 
+    fn module(&self, id: &str) -> Registered {
+        let Some(state) = state_folder() else {
+            return Registered::NoRegister;
+        };
+        let modules = Modules::of(&state);
+        if let Some(module) = modules.get(id) {
+            return Registered::Module(Module {
+                folder: modules.folder(&module).to_string_lossy().into_owned(),
+                digest: module.digest,
+            });
+        }
+        let others: Vec<String> = modules.list().into_iter().map(|one| one.id).collect();
+        match others.is_empty() {
+            true => Registered::NoRegister,
+            false => Registered::Missing { others },
+        }
+    }
+
+    fn is_executable(&self, path: &str) -> bool {
+        fs::metadata(path)
+            .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    }
+
+    fn has_program(&self, name: &str) -> bool {
+        probe::program(name).is_some()
+    }
+
     fn look(&self, path: &str) -> Look {
         match fs::metadata(path) {
             Ok(found) => look_of(&found),
@@ -56,6 +88,12 @@ impl Library for Disk {
         walk(Path::new(folder), "", &mut found)?;
         Ok(found)
     }
+}
+
+/// The state directory, if there is one.
+fn state_folder() -> Option<PathBuf> {
+    let path = StateFolder::path_from_environment().ok()?;
+    path.canonicalize().ok()
 }
 
 fn look_of(found: &fs::Metadata) -> Look {

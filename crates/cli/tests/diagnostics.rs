@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use pinnace_spec::diagnostic::{self, Code, Severity, codes};
 
@@ -76,9 +76,15 @@ impl Example {
             std::fs::write(path, content).expect("a file");
         }
         if !self.script.is_empty() {
+            let program = Path::new(env!("CARGO_BIN_EXE_pinnace"));
+            let own = program.parent().expect("a folder").display();
+            let path = std::env::var("PATH").expect("a path");
             let status = Command::new("sh")
                 .args(["-c", &self.script])
+                .env("PATH", format!("{own}:{path}"))
+                .env("PINNACE_STATE", folder.path().join("state"))
                 .current_dir(folder.path())
+                .stdout(Stdio::null())
                 .status()
                 .expect("a shell");
             assert!(status.success(), "{}", self.script);
@@ -93,6 +99,7 @@ impl Example {
         let output = command
             .args(&words[1..])
             .args(["--color", "never"])
+            .env("PINNACE_STATE", folder.path().join("state"))
             .current_dir(folder.path())
             .output()
             .expect("the command");

@@ -146,6 +146,7 @@ fn pinnace(arguments: &[&str]) -> (Option<i32>, String, String) {
         .args(arguments)
         .current_dir(root())
         .env_remove("PINNACE_MARKETPLACE")
+        .env("PINNACE_STATE", root().join("no-such-state"))
         .output()
         .unwrap();
     (

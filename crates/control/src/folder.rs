@@ -6,6 +6,8 @@
 //! | `vault.key` | the key of the vault |
 //! | `jobs/ID/lock` | held by the process that drives the job |
 //! | `jobs/ID/outputs/` | outputs of the job that go nowhere else |
+//! | `modules/` | the registered modules, see [`crate::module`] |
+//! | `jobs/ID/logs/azureml/executionlogs.txt` | see [`crate::execution_log`] |
 //! | `cache/` | what jobs share: fetched data, Python environments |
 //! | `jobs/ID/launches/N/` | what the engine makes of a launch: logs, work folders, events |
 

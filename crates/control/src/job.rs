@@ -70,6 +70,8 @@ pub struct Options {
     pub storages: IndexMap<String, PathBuf>,
     /// Where a datastore lies on this machine, by its name.
     pub datastores: IndexMap<String, PathBuf>,
+    /// Which engine stands behind a cluster, by the cluster's name.
+    pub clusters: IndexMap<String, String>,
     /// How long the environment of a failed task is kept, if not as the plan says; 0 is not at all.
     pub keep_on_failure_minutes: Option<u32>,
     /// How long an attempt may run, if not as the plan says; 0 is without end.

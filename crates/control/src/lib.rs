@@ -6,6 +6,8 @@
 //! | [`folder`] | the state directory: the database, the vault's key, a folder per job |
 //! | [`store`] | the database; the only place with SQL |
 //! | [`job`] | a job as the store knows it: plan, options, state, launches |
+//! | [`module`] | the register of modules that components name by their ids |
+//! | [`execution_log`] | what the platform of a module would say of a job while it runs |
 //! | [`output`] | what became of the outputs of a job |
 //! | [`owner`] | who drives a job: one process at a time |
 //! | [`control`] | the loop of one job |
@@ -28,9 +30,11 @@
 pub mod admit;
 pub mod control;
 pub mod engine;
+pub mod execution_log;
 pub mod exit;
 pub mod folder;
 pub mod job;
+pub mod module;
 pub mod output;
 pub mod owner;
 pub mod place;

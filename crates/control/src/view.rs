@@ -8,7 +8,7 @@ use pinnace_core::lifecycle::{
     AttemptRecord, Budget, Condition, Decision, Outcome, Retries, RoleProgress, Shown, TaskId,
     TaskRecord, Time, Times,
 };
-use pinnace_core::plan::Completion;
+use pinnace_core::plan::{Completion, Module};
 use pinnace_core::words;
 use pinnace_exec::local::{self, Cursor, Layout};
 use pinnace_exec::{Collected, Event, ExitReport, Happening, Level, PhaseName};
@@ -91,6 +91,15 @@ pub struct JobView {
     pub digest: String,
     /// How it runs.
     pub options: Options,
+    /// The registered module that it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub module: Option<Module>,
+    /// The cluster that its file names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// The queue of that cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
     /// Where its files lie.
     pub folder: PathBuf,
     /// What came of its current attempt, once that is decided.
@@ -267,6 +276,9 @@ impl JobView {
             summary: job.summary(),
             digest: job.digest.clone(),
             options: job.options.clone(),
+            module: job.plan.module.clone(),
+            cluster: job.plan.placement.cluster.clone(),
+            queue: job.plan.placement.queue.clone(),
             folder: folder.job(&job.id),
             outcome: job
                 .state

@@ -45,6 +45,9 @@ pub struct Plan {
     /// How long a failed task is kept for a look into it; not at all when missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_on_failure_minutes: Option<u32>,
+    /// The registered module that the job runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<Module>,
 }
 
 impl Plan {
@@ -88,6 +91,17 @@ impl std::io::Write for HashWriter<'_> {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// A module: a folder of programs that many job files name by its id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Module {
+    /// Its id, a GUID as the source writes it.
+    pub id: String,
+    /// `sha256:` and the digest of its files; missing while it is not registered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// A group of equal tasks.
@@ -291,6 +305,12 @@ pub struct Retry {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Placement {
+    /// The cluster that the source names; configuration says which engine stands behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// The cluster's queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
     /// The virtual cluster.
     pub virtual_cluster: String,
     /// Higher goes first; `-1` is opportunistic. From −1 to 126.

@@ -42,7 +42,7 @@ fn full_plan() -> Value {
             "inputs": { "x": { "source": "/y", "target": "/y", "kind": "any", "mode": "mount" } },
             "outputs": { "x": {
                 "target": "/y", "kind": "folder", "mode": "upload", "destination": "/y",
-                "register": { "name": "y", "description": "y" }, "append": true,
+                "register": { "name": "y", "description": "y" }, "append": true, "pointer": true,
             } },
             "python": { "requirements": ["y"], "file": "y" },
             "workdir": "/y",
@@ -53,11 +53,13 @@ fn full_plan() -> Value {
         "placement": {
             "virtualCluster": "x", "priority": 1, "gang": true, "gangRelease": true,
             "lazyPreemption": true, "ignoreSuggestedNodes": true,
+            "cluster": "x", "queue": "x",
         },
         "notify": ["running"],
         "timeLimitSeconds": 1,
         "metrics": [{ "name": "y", "pattern": "y" }],
         "keepOnFailureMinutes": 1,
+        "module": { "id": "x", "digest": "x" },
     })
 }
 

@@ -445,6 +445,9 @@ pub struct Collected {
     pub digest: Option<String>,
     /// Whether it is data that existed before.
     pub linked: bool,
+    /// Where the real data lies, if it is a file that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points_to: Option<String>,
     /// Why it does not lie where it belongs.
     pub failure: Option<String>,
 }

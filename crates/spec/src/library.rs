@@ -66,6 +66,29 @@ pub enum Answer {
     NoMarketplace,
 }
 
+/// What a register of modules has under an id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Registered {
+    /// A module.
+    Module(Module),
+    /// No such module.
+    Missing {
+        /// The ids that are there, for suggestions.
+        others: Vec<String>,
+    },
+    /// Nothing was ever registered.
+    NoRegister,
+}
+
+/// A registered module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The absolute folder with its files, which nobody changes.
+    pub folder: String,
+    /// `sha256:` and the digest of its files.
+    pub digest: String,
+}
+
 /// What lies at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
@@ -96,9 +119,19 @@ pub trait Library {
     /// Looks an item up.
     fn find(&self, item: &ItemRef) -> Answer;
 
-    /// The folder of a module that is registered under an id.
-    fn module(&self, _id: &str) -> Option<String> {
-        None
+    /// The module that is registered under an id.
+    fn module(&self, _id: &str) -> Registered {
+        Registered::NoRegister
+    }
+
+    /// Whether a file may be started as a program.
+    fn is_executable(&self, _path: &str) -> bool {
+        false
+    }
+
+    /// Whether the machine has a program of this name.
+    fn has_program(&self, _name: &str) -> bool {
+        false
     }
 
     /// What lies at a path; links are followed.

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use pinnace_control::execution_log;
 use pinnace_control::job::Job;
 use pinnace_control::store::Store;
 use pinnace_exec::TaskId;
@@ -27,7 +28,8 @@ Examples:
   pinnace logs train                      all tasks of the latest job `train`
   pinnace logs train worker[0]            one task
   pinnace logs train worker[0] --runtime  what its hooks said, and when its command started and ended
-  pinnace logs train -f                   until the job has ended")]
+  pinnace logs train -f                   until the job has ended
+  pinnace logs train --execution          how a Hemera job was queued, submitted and polled")]
 #[allow(clippy::struct_excessive_bools)] // each is a flag
 pub(crate) struct Logs {
     /// The job
@@ -58,6 +60,10 @@ pub(crate) struct Logs {
     #[arg(long)]
     all: bool,
 
+    /// What the platform of its module would say of the job: `logs/azureml/executionlogs.txt`
+    #[arg(long, conflicts_with_all = ["task", "runtime", "stdout", "stderr", "all", "attempt"])]
+    execution: bool,
+
     /// The attempt of the job, from 0; the last one if it is not given
     #[arg(long, value_name = "N")]
     attempt: Option<u32>,
@@ -78,6 +84,9 @@ impl Logs {
         let store = state::open(color)?;
         let id = state::find(&store, &self.job, color)?;
         let mut job = state::load(&store, &id, color)?;
+        if self.execution {
+            return self.show_execution(&store, job, color);
+        }
         let word = match &self.task {
             Some(word) => {
                 Some(TaskWord::parse(word, &job.plan).map_err(|message| usage(color, &[message]))?)
@@ -108,6 +117,32 @@ impl Logs {
             terminal::talk("nothing of the job has started yet\n");
         }
         Ok(Exit::Clean)
+    }
+
+    fn show_execution(&self, store: &Store, mut job: Job, color: Color) -> Result<Exit, Exit> {
+        if job.plan.module.is_none() {
+            let message = format!("`{}` runs no module, and has no execution log", job.id);
+            return Err(usage(color, &[message]));
+        }
+        let path = execution_log::path(store.folder(), &job.id);
+        let mut seen = 0;
+        loop {
+            let is_over = job.finished.is_some() && execution_log::finish(&job, store.folder());
+            let text = std::fs::read(&path).unwrap_or_default();
+            let new = text.get(seen..).unwrap_or_default();
+            // The end of the last line may not be written yet.
+            let whole = new.iter().rposition(|byte| *byte == b'\n');
+            let new = new
+                .get(..whole.map_or(0, |end| end + 1))
+                .unwrap_or_default();
+            seen += new.len();
+            terminal::print(&String::from_utf8_lossy(new));
+            if is_over || (job.finished.is_none() && !self.follow) {
+                return Ok(Exit::Clean);
+            }
+            std::thread::sleep(PACE);
+            job = state::load(store, &job.id, color)?;
+        }
     }
 
     /// Finds the logs of tasks that were started since the last look.

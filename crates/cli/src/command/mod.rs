@@ -10,6 +10,7 @@ mod explain;
 mod logs;
 mod man;
 mod metrics;
+mod module;
 mod overrides;
 mod prune;
 mod ps;
@@ -76,6 +77,7 @@ enum Command {
     Prune(prune::Prune),
     Metrics(metrics::Metrics),
     Data(data::Data),
+    Module(module::ModuleArgs),
     Engines(engines::Engines),
     #[command(hide = true)]
     Control(control::Control),
@@ -107,6 +109,7 @@ impl Pinnace {
             Command::Prune(prune) => prune.run(color),
             Command::Metrics(metrics) => metrics.run(color),
             Command::Data(data) => data.run(color),
+            Command::Module(module) => module.run(color),
             Command::Engines(engines) => engines.run(color),
             Command::Control(control) => control.run(),
             Command::Runner(runner) => runner.run(color),

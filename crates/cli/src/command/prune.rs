@@ -1,5 +1,6 @@
 use clap::Args;
 use pinnace_control::control;
+use pinnace_control::module::Modules;
 
 use super::rm::remove_job;
 use super::{Exit, Format, print_json};
@@ -47,6 +48,11 @@ impl Prune {
             if is_old && (self.dry_run || remove_job(&mut store, &job.id, color)?) {
                 removed.push(job.id);
             }
+        }
+        if !self.dry_run {
+            Modules::of(store.folder().path())
+                .sweep(&store)
+                .map_err(|error| store_failed(color, &error))?;
         }
         match self.output_format {
             Format::Json => print_json(&removed),

@@ -72,6 +72,18 @@ pub(crate) struct Run {
     )]
     datastores: Vec<String>,
 
+    /// Which engine stands behind a cluster that the file names; can be given several times
+    ///
+    /// The only engine now is `local`, which is this machine. A cluster that is not named here runs here too, with a note.
+    #[arg(
+        long = "cluster",
+        value_name = "NAME=ENGINE",
+        env = "PINNACE_CLUSTERS",
+        value_delimiter = ',',
+        hide_env_values = true
+    )]
+    clusters: Vec<String>,
+
     /// How long a failed task stays alive for debugging, such as `30m`; `0` is not at all
     #[arg(long, value_name = "TIME", value_parser = parse_span)]
     keep_on_failure: Option<u64>,
@@ -145,6 +157,7 @@ impl Run {
         let storages = storages.map_err(|message| usage(color, &[message]))?;
         let datastores = folders("datastore", &self.datastores);
         let datastores = datastores.map_err(|message| usage(color, &[message]))?;
+        let clusters = clusters(&self.clusters).map_err(|message| usage(color, &[message]))?;
         if self.file != "-" && !Path::new(&self.file).exists() {
             return Err(usage(color, &[files::missing(Path::new(&self.file))]));
         }
@@ -186,12 +199,19 @@ impl Run {
                 short.join(", ")
             ));
         }
+        let cluster = job.plan.placement.cluster.as_deref();
+        if let Some(cluster) = cluster.filter(|name| !self.quiet && !clusters.contains_key(*name)) {
+            terminal::talk(&format!(
+                "note: no engine is set for the cluster `{cluster}`, so the job runs here; `--cluster {cluster}=local` says the same\n"
+            ));
+        }
         let options = Options {
             user: user(),
             file: (self.file != "-").then(|| shown(Path::new(&self.file))),
             simulate_resources: self.simulate_resources,
             storages,
             datastores,
+            clusters,
             keep_on_failure_minutes: self
                 .keep_on_failure
                 .map(|seconds| u32::try_from(seconds.div_ceil(60)).unwrap_or(u32::MAX)),
@@ -265,6 +285,27 @@ fn folders(what: &str, words: &[String]) -> Result<IndexMap<String, PathBuf>, St
         folders.insert(name.to_owned(), path);
     }
     Ok(folders)
+}
+
+/// The engines that can stand behind a cluster.
+const ENGINES: [&str; 1] = ["local"];
+
+/// Engines by the name of the cluster, each written as `NAME=ENGINE`.
+fn clusters(words: &[String]) -> Result<IndexMap<String, String>, String> {
+    let mut clusters = IndexMap::new();
+    for word in words {
+        let Some((name, engine)) = word.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            return Err(format!("`{word}` is not of the form NAME=ENGINE"));
+        };
+        if !ENGINES.contains(&engine) {
+            return Err(format!(
+                "the cluster `{name}`: there is no engine `{engine}`; there is `{}`",
+                ENGINES.join("`, `")
+            ));
+        }
+        clusters.insert(name.to_owned(), engine.to_owned());
+    }
+    Ok(clusters)
 }
 
 fn user() -> String {

@@ -68,7 +68,7 @@ fn outputs(outputs: &[Collected]) -> String {
     }
     for output in outputs {
         let _ = writeln!(page, "{}", output.output);
-        let _ = writeln!(page, "  {:<8} {}", "place", output.location);
+        let _ = writeln!(page, "  {:<9} {}", "place", output.location);
         let size = match (output.linked, output.files) {
             (_, 0) => "nothing was written".to_owned(),
             (_, files) => format!(
@@ -78,12 +78,15 @@ fn outputs(outputs: &[Collected]) -> String {
             ),
         };
         let linked = if output.linked { ", linked" } else { "" };
-        let _ = writeln!(page, "  {:<8} {size}{linked}", "size");
+        let _ = writeln!(page, "  {:<9} {size}{linked}", "size");
+        if let Some(place) = &output.points_to {
+            let _ = writeln!(page, "  {:<9} {place}", "points to");
+        }
         if let Some(digest) = &output.digest {
-            let _ = writeln!(page, "  {:<8} {digest}", "digest");
+            let _ = writeln!(page, "  {:<9} {digest}", "digest");
         }
         if let Some(failure) = &output.failure {
-            let _ = writeln!(page, "  {:<8} {failure}", "failure");
+            let _ = writeln!(page, "  {:<9} {failure}", "failure");
         }
     }
     page
@@ -136,6 +139,9 @@ fn page(view: &JobView) -> String {
                 words::progress(role.succeeded, role.failed, role.total, role.completion);
             let _ = writeln!(page, "  {:<14} {progress}", role.name);
         }
+    }
+    for (name, value) in verdict::module_fields(view) {
+        let _ = writeln!(page, "  {name:<14} {value}");
     }
     let _ = writeln!(page, "  {:<14} {}", "files", view.folder.display());
     page

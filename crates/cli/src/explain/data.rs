@@ -85,6 +85,10 @@ impl View<'_> {
             };
             self.value(label, &line, &format!("{path}.destination"));
         }
+        if output.pointer {
+            let line = Line::default().with(Look::Dim, "one line: the place of the real data");
+            self.value("", &line, &format!("{path}.pointer"));
+        }
         if output.append {
             let line = Line::default().with(Look::Dim, "added to what lies there");
             self.value("", &line, &format!("{path}.append"));

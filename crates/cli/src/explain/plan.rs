@@ -97,6 +97,16 @@ impl<'a> View<'a> {
         self.page.row(0, &name, "");
         let line = Line::default().with(Look::Dim, format!("{dialect} · {file} · plan {digest}"));
         self.page.row(0, &line, "");
+        if let Some(module) = self.plan().module.clone() {
+            let line = match &module.digest {
+                Some(digest) => Line::plain(&module.id).with(
+                    Look::Dim,
+                    format!("  {}", digest.get(..19).unwrap_or(digest)),
+                ),
+                None => Line::plain(&module.id).with(Look::Dim, "  not registered here"),
+            };
+            self.value("module", &line, "module.id");
+        }
         let labels = self.plan().labels.clone();
         for (key, value) in &labels {
             self.value(key, &Line::plain(value), &format!("labels.{key}"));
@@ -143,8 +153,16 @@ impl<'a> View<'a> {
     fn placement(&mut self) {
         self.heading("Placement");
         let placement = self.plan().placement.clone();
-        let cluster = Line::plain(placement.virtual_cluster);
-        self.value("cluster", &cluster, "placement.virtualCluster");
+        match placement.cluster {
+            Some(cluster) => self.value("cluster", &Line::plain(cluster), "placement.cluster"),
+            None => {
+                let cluster = Line::plain(placement.virtual_cluster);
+                self.value("cluster", &cluster, "placement.virtualCluster");
+            }
+        }
+        if let Some(queue) = placement.queue {
+            self.value("queue", &Line::plain(queue), "placement.queue");
+        }
         let priority = match placement.priority {
             -1 => "-1, opportunistic".to_owned(),
             priority => priority.to_string(),

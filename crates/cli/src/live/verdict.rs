@@ -82,9 +82,18 @@ pub(crate) fn page(view: &JobView, bold: (&str, &str)) -> String {
     }
     tasks(&mut page, view);
     not_enforced(&mut page, view);
+    for (name, value) in module_fields(view) {
+        field(&mut page, name, &value);
+    }
     for output in &view.outputs {
         let told = match (&output.failure, output.files) {
             (Some(failure), _) => failure.clone(),
+            _ if output.points_to.is_some() => format!(
+                "{}: {} → {}",
+                output.output,
+                output.location,
+                output.points_to.as_deref().unwrap_or_default()
+            ),
             (None, 0) => format!("{}: nothing was written", output.output),
             (None, _) => format!("{}: {}", output.output, output.location),
         };
@@ -101,6 +110,26 @@ pub(crate) fn page(view: &JobView, bold: (&str, &str)) -> String {
         last_lines(&mut page, task);
     }
     page
+}
+
+/// What a job that runs a module has beside others.
+pub(crate) fn module_fields(view: &JobView) -> Vec<(&'static str, String)> {
+    let mut fields = Vec::new();
+    if let Some(module) = &view.module {
+        fields.push(("module", module.id.clone()));
+    }
+    if let Some(cluster) = &view.cluster {
+        let engine = view.options.clusters.get(cluster);
+        let where_it_runs = match engine {
+            Some(engine) => format!("{cluster} (engine {engine})"),
+            None => format!("{cluster} (no engine is set for it; this machine)"),
+        };
+        fields.push(("cluster", where_it_runs));
+    }
+    if let Some(queue) = &view.queue {
+        fields.push(("queue", queue.clone()));
+    }
+    fields
 }
 
 /// What is left to try.

@@ -19,6 +19,7 @@ fn the_help_of_every_command() {
         "prune",
         "metrics",
         "data",
+        "module",
         "engines",
         "convert",
         "schema",

@@ -11,6 +11,7 @@ mod data;
 mod endings;
 mod engine;
 mod failure;
+mod hemera;
 mod overrides;
 mod prerequisites;
 mod processor;

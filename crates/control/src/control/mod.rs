@@ -20,6 +20,7 @@ use pinnace_exec::{Peer, Secrets, TaskId};
 
 use crate::admit::Admitted;
 use crate::engine::Engine;
+use crate::execution_log::ExecutionLog;
 use crate::job::{Job, JobId};
 use crate::owner::Ownership;
 use crate::place::Room;
@@ -126,6 +127,7 @@ pub struct Control<E> {
     looked_around: Option<std::time::Instant>,
     decided: Option<std::time::Instant>,
     news: Vec<News>,
+    execution_log: Option<ExecutionLog>,
 }
 
 impl<E: Engine> Control<E> {
@@ -168,6 +170,7 @@ impl<E: Engine> Control<E> {
 
     fn of(store: Store, engine: E, job: Job, secrets: Secrets, owner: Ownership) -> Self {
         let kept = job.state.revision();
+        let execution_log = ExecutionLog::of(&job, store.folder());
         Self {
             store,
             engine,
@@ -185,6 +188,7 @@ impl<E: Engine> Control<E> {
             looked_around: None,
             decided: None,
             news: Vec::new(),
+            execution_log,
         }
     }
 
@@ -238,8 +242,9 @@ impl<E: Engine> Control<E> {
         }
         let again = !self.waiting.is_empty() && self.is_time_to_look();
         if !inputs.is_empty() || again {
-            self.go_on(inputs, Vec::new())?;
+            return self.go_on(inputs, Vec::new());
         }
+        self.log_execution();
         Ok(())
     }
 
@@ -308,11 +313,20 @@ impl<E: Engine> Control<E> {
         loop {
             let intents = self.decide(inputs, effects)?;
             self.decided = Some(std::time::Instant::now());
+            self.log_execution();
             inputs = self.perform(intents)?;
             effects = Vec::new();
             if inputs.is_empty() {
                 return Ok(());
             }
+        }
+    }
+}
+
+impl<E> Control<E> {
+    fn log_execution(&mut self) {
+        if let Some(log) = &mut self.execution_log {
+            log.go_on(&self.job, now());
         }
     }
 }

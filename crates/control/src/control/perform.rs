@@ -13,7 +13,7 @@ use super::decide::Intent;
 use super::{Control, ControlError, Following, now};
 use crate::engine::Engine;
 use crate::job::Launch;
-use crate::output;
+use crate::{module, output};
 
 impl<E: Engine> Control<E> {
     /// Carries out intents, in order, and tells what came of them.
@@ -108,12 +108,15 @@ impl<E: Engine> Control<E> {
                 .any(|task| task.id.role == peer.role && task.id.index == peer.index)
         };
         let defaults = Settings::default();
+        let mut plan = self.job.plan.clone().for_job(&self.job.id.to_string());
+        let mut storages = options.storages.clone();
+        module::open_datastores(&mut plan, &options.datastores, &mut storages);
         let settings = Settings {
             nounset: options.nounset,
             grace_seconds: options.grace_seconds.unwrap_or(defaults.grace_seconds),
             keep_on_failure_minutes: options.keep_on_failure(&self.job.plan),
             hidden: vec![self.store.folder().path().to_owned()],
-            storages: options.storages.clone(),
+            storages,
             cache: Some(self.store.folder().cache()),
             outputs: Some(self.store.folder().outputs(&self.job.id)),
             datastores: options.datastores.clone(),
@@ -127,7 +130,7 @@ impl<E: Engine> Control<E> {
             job: self.job.id.to_string(),
             number,
             user: options.user.clone(),
-            plan: self.job.plan.clone().for_job(&self.job.id.to_string()),
+            plan,
             tasks,
             settings,
         }

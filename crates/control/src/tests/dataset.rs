@@ -40,6 +40,7 @@ fn with_output(command: &str) -> Plan {
                 description: Some("trained".to_owned()),
             }),
             append: false,
+            pointer: false,
         },
     );
     plan(vec![("worker", worker)])
@@ -58,6 +59,7 @@ fn run(plan: Plan, folder: &tempfile::TempDir) -> (Shown, Vec<Dataset>, String) 
         bytes: 10,
         digest: Some("sha256:ab".to_owned()),
         linked: false,
+        points_to: None,
         failure: None,
     };
     let id = control.job().id.clone();

@@ -64,6 +64,9 @@ pub struct Output {
     /// Whether what lies at the destination already is kept, and shown to the task.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub append: bool,
+    /// Whether it is a small file that says where the real data lies.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pointer: bool,
 }
 
 /// How an output leaves its task.

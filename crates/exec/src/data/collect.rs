@@ -15,7 +15,7 @@ use super::copy::{self, Kind, at};
 use super::digest::weigh;
 use super::place::{self, Place};
 use super::stage::{Folders, Outputs};
-use super::{Teller, link, remote};
+use super::{Teller, link, pointer, remote};
 use crate::contract::{Attempt, Collected, Settings};
 use crate::local::{Layout, write_atomically};
 
@@ -93,13 +93,22 @@ fn of_role(
             bytes: 0,
             digest: None,
             linked: output.mode == OutputMode::Link,
+            points_to: None,
             failure: None,
         };
         let done = if output.mode == OutputMode::Link {
             linked(name, &links, settings, &mut collected)
         } else {
             match places.get(name) {
-                Some(place) => moved(place, output, settings, may_clear, &mut collected, teller),
+                Some(place) => {
+                    // What was moved away can no longer be read here.
+                    let pointed = match output.pointer {
+                        true => pointer::read(name, place).map(Some),
+                        false => Ok(None),
+                    };
+                    moved(place, output, settings, may_clear, &mut collected, teller)
+                        .and_then(|()| pointed.map(|pointed| collected.points_to = pointed))
+                }
                 None => Err("its place is not known".to_owned()),
             }
         };

@@ -8,6 +8,7 @@
 
 pub use digest::{Weighed, weigh};
 pub use link::{Link, PINNACE_LINKS, link};
+pub use snapshot::copy_folder;
 
 pub(crate) mod collect;
 mod copy;
@@ -15,6 +16,7 @@ mod digest;
 pub(crate) mod hard_coded;
 mod link;
 mod place;
+mod pointer;
 mod python;
 mod real;
 mod remote;

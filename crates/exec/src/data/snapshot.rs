@@ -77,6 +77,20 @@ pub(crate) fn take(
     Ok(camera.size)
 }
 
+/// Copies a folder whole, nothing left out, to a place that is empty.
+pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    copy::open_folder(to)?;
+    let own = fs::metadata(to)?;
+    let root = from.canonicalize().map_err(at(from))?;
+    let mut camera = Camera {
+        may_link: false,
+        own: (own.dev(), own.ino()),
+        size: Size::default(),
+        entered: HashSet::new(),
+    };
+    camera.folder(&root, to, "", &root, &Ignore::default())
+}
+
 fn local(location: &Location, settings: &Settings) -> Result<PathBuf, String> {
     match place::find(location, settings)? {
         Place::Here(path) => Ok(path),

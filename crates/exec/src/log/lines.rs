@@ -66,7 +66,7 @@ pub(crate) fn prefix(unix_seconds: u64) -> String {
 }
 
 /// The year, the month from 1 and the day from 1 of a day since 1970 (after Hinnant's "days from civil").
-pub(crate) fn civil(days: u64) -> (u64, u64, u64) {
+pub fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let era = shifted / 146_097;
     let day_of_era = shifted % 146_097;

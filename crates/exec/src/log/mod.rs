@@ -15,7 +15,8 @@ mod read;
 mod scrub;
 
 pub(crate) use file::LogFile;
-pub(crate) use lines::{Lines, civil, prefix};
+pub use lines::civil;
+pub(crate) use lines::{Lines, prefix};
 pub(crate) use order::Side;
 pub(crate) use pair::Pair;
 pub(crate) use read::RUNTIME;

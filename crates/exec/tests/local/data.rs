@@ -36,6 +36,7 @@ fn output(target: &str, destination: Option<&Path>) -> Output {
         destination: destination.map(location),
         register: None,
         append: false,
+        pointer: false,
     }
 }
 

@@ -360,6 +360,7 @@ fn check_bucket(scheme: &str, bucket: &str) {
             ),
             register: None,
             append: false,
+            pointer: false,
         },
     )]
     .into();
@@ -428,6 +429,7 @@ fn an_output_that_the_server_refuses_is_kept() {
             destination: Some(Location::parse("s3://bucket/m", None).unwrap()),
             register: None,
             append: false,
+            pointer: false,
         },
     )]
     .into();

@@ -7,7 +7,9 @@
 pub mod check;
 mod code;
 pub mod command;
+pub mod entry;
 pub mod fields;
+mod hemera;
 mod includes;
 pub mod lower;
 pub mod model;

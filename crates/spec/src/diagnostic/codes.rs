@@ -145,6 +145,7 @@ codes! {
     MISSING_ENTRY = "P1032" "missing-entry" Error: "the program that a component starts is not there";
     MISSING_MODULE = "P1033" "missing-module" Error: "the module of a component is not registered here";
     NO_ENGINE = "P1034" "no-engine" Error: "a component needs an engine that this machine has not";
+    NO_MODULE_PROGRAM = "P1035" "no-module-program" Error: "the program that a command starts is not in its module, or not one for this machine";
     FOREIGN_PLACEHOLDER = "P1050" "foreign-placeholder" Error: "a placeholder or group is written as in the other version of components";
     NEAR_PLACEHOLDER = "P1051" "near-placeholder" Warning: "something in a command looks like a placeholder and is none";
     UNKNOWN_BINDING = "P1052" "unknown-binding" Error: "a `${{ … }}` in a command names nothing that a component has";

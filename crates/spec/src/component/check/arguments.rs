@@ -7,6 +7,8 @@ use crate::component::command::powershell;
 use crate::component::command::{
     Entry, Placeholder, Scope, Site, Situation, Template, check_arguments,
 };
+use crate::component::entry::tidy;
+use crate::component::hemera;
 use crate::component::includes::code_folder;
 use crate::component::model::{Component, Kind};
 use crate::component::paths;
@@ -72,7 +74,10 @@ pub(in crate::component) fn entry(
 ) -> Option<Entry> {
     let arguments = template.arguments();
     let words: Vec<&str> = arguments.iter().map(|argument| argument.written).collect();
-    let code = code_folder(component, request.folder?);
+    let code = match hemera::module(component, library) {
+        Some(module) => module.folder,
+        None => code_folder(component, request.folder?),
+    };
     find(&words, &code, sources, library)
 }
 
@@ -81,14 +86,12 @@ pub(in crate::component) fn entry(
 fn find(words: &[&str], code: &str, sources: &Sources, library: &dyn Library) -> Option<Entry> {
     let place = words.iter().position(|word| has_extension(word, &["ps1"]));
     let (name, skip) = match place {
-        Some(index) => (relative(words.get(index)?), index + 1),
+        Some(index) => (tidy(words.get(index)?), index + 1),
         None => {
             let first = words
                 .first()
                 .filter(|word| has_extension(word, &["bat", "cmd"]))?;
-            let batch = library
-                .text(&paths::absolute(code, &relative(first)))
-                .ok()?;
+            let batch = library.text(&paths::absolute(code, &tidy(first))).ok()?;
             (called(&batch)?, 1)
         }
     };
@@ -118,7 +121,7 @@ fn called(batch: &str) -> Option<String> {
         .find(|line| line.contains("%*") && !is_comment(line))?;
     line.split([' ', '\t', '"', '\''])
         .find(|word| has_extension(word, &["ps1"]))
-        .map(relative)
+        .map(tidy)
 }
 
 fn has_extension(word: &str, extensions: &[&str]) -> bool {
@@ -128,15 +131,6 @@ fn has_extension(word: &str, extensions: &[&str]) -> bool {
             .iter()
             .any(|extension| end.eq_ignore_ascii_case(extension))
     })
-}
-
-/// A path of Windows as one from the code folder.
-fn relative(word: &str) -> String {
-    let word = word.trim_matches(['"', '\'']).replace('\\', "/");
-    let word = word.strip_prefix("%~dp0").unwrap_or(&word);
-    word.trim_start_matches('/')
-        .trim_start_matches("./")
-        .to_owned()
 }
 
 #[cfg(test)]

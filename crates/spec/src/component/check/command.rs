@@ -214,7 +214,8 @@ fn unused(
             );
         }
     }
-    for output in &component.outputs {
+    // A link output is named where it is linked, and has no path.
+    for output in component.outputs.iter().filter(|output| !output.is_link) {
         if !is_used(Scope::Outputs, output.name.text) {
             let written = component
                 .syntax

@@ -13,10 +13,11 @@ mod types;
 
 pub use command::Templates;
 pub use parameters::{Misfit, fits, misfitting};
+pub use sections::is_guid;
 
 use super::command::Syntax;
 use super::model::Component;
-use super::read;
+use super::{hemera, read};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, codes};
 use crate::job::Request;
 use crate::library::Library;
@@ -37,6 +38,7 @@ pub fn check<'d>(
     let templates = command::check(component, sources, out);
     arguments::check(component, &templates, sources, request, library, out);
     sections::check(component, sources, request, library, out);
+    hemera::check(component, &templates, sources, request, library, out);
     environment::check(component, out);
     settings::check(component, out);
     files::check(component, sources, request, library, out);

@@ -52,7 +52,7 @@ pub(super) fn check(
 }
 
 /// Whether a text is a GUID: 8-4-4-4-12 hexadecimal digits.
-pub(in crate::component) fn is_guid(text: &str) -> bool {
+pub fn is_guid(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let lengths = [8, 4, 4, 4, 12];
     parts.len() == lengths.len()

@@ -39,6 +39,6 @@ pub use ast::{Fault, Group, Part, Placeholder, Problem, Scope, Syntax, Template,
 pub use diagnose::{Judging, diagnose};
 pub use line::{CommandLine, EntryArguments, GivenBy, ParameterArgument};
 pub use parse::parse;
-pub use render::{Manner, Rendered};
+pub use render::{Manner, Rendered, line_of};
 pub use shift::{Entry, Situation, check_arguments};
 pub use site::Site;

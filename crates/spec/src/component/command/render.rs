@@ -54,6 +54,18 @@ pub struct Rendered {
     pub missing: Vec<usize>,
 }
 
+/// A line that gives a shell these words and asks it for nothing else.
+pub fn line_of<'w>(words: impl IntoIterator<Item = &'w Text>) -> Text {
+    let mut line = Line::default();
+    for (index, word) in words.into_iter().enumerate() {
+        if index > 0 {
+            line.literal(" ");
+        }
+        line.value(word);
+    }
+    line.finish().line
+}
+
 impl Template<'_> {
     /// Puts values in the place of placeholders. `value` gives `None` for an input that has no
     /// value.

@@ -6,7 +6,7 @@ use pinnace_core::text::Text;
 
 use super::bind::Giver;
 use super::{INPUTS, Lowering, OUTPUTS};
-use crate::component::command::{Placeholder, Rendered, Scope, Template};
+use crate::component::command::{Placeholder, Rendered, Scope};
 use crate::component::model::{Holds, Input, Kind};
 use crate::component::read::at;
 use crate::yaml::Node;
@@ -20,6 +20,7 @@ impl<'d> Lowering<'_, 'd> {
     pub(super) fn command(&mut self) -> Vec<Text> {
         let lines: Vec<(Text, Origin)> = match self.component.kind {
             Kind::Parallel => vec![self.parallel_line()],
+            Kind::Hemera => self.module_line().into_iter().collect(),
             Kind::Scope => self.program("scope.script", None),
             Kind::HdInsight => self.program("hdinsight.file", Some("spark-submit")),
             Kind::Spark => self.program("entry.file", Some("spark-submit")),
@@ -46,7 +47,7 @@ impl<'d> Lowering<'_, 'd> {
     }
 
     /// The line that the component is: `command` or `launcher.additional_arguments`.
-    fn own_line(&mut self) -> Option<(Text, Origin)> {
+    pub(super) fn own_line(&mut self) -> Option<(Text, Origin)> {
         let (rendered, origin) = self.rendered(0)?;
         let line = if self.component.is_python_style() {
             let mut line = Text::from("python ");
@@ -86,14 +87,17 @@ impl<'d> Lowering<'_, 'd> {
         let (line, template) = self.templates.get(index)?;
         let rendered = template.render(|placeholder| self.value(placeholder), self.request.manner);
         let mut origin = self.trace.written(line.node, line.path);
-        origin.via.extend(self.used(template));
+        origin.via.extend(self.used(template.references()));
         Some((rendered, origin))
     }
 
-    /// The origins of the values in a line.
-    fn used(&self, template: &Template<'_>) -> Vec<Origin> {
+    /// The origins of the values that stand for some placeholders.
+    pub(super) fn used<'p, 't: 'p>(
+        &self,
+        placeholders: impl Iterator<Item = &'p Placeholder<'t>>,
+    ) -> Vec<Origin> {
         let mut origins = Vec::new();
-        for placeholder in template.references() {
+        for placeholder in placeholders {
             let input = match placeholder.scope {
                 Scope::Inputs => self.component.input(placeholder.name),
                 _ => None,

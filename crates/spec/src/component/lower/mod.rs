@@ -4,6 +4,7 @@
 mod bind;
 mod command;
 mod environment;
+mod hemera;
 mod line;
 mod parallel;
 mod ranks;
@@ -78,7 +79,6 @@ pub fn lower<'d>(
         library,
         sources,
         trace: Trace::new(sources, true),
-        out,
     };
     let plan = lowering.plan();
     let command_line = lowering.command_line();
@@ -121,7 +121,6 @@ struct Lowering<'a, 'd> {
     library: &'a dyn Library,
     sources: &'d Sources,
     trace: Trace<'a>,
-    out: &'a mut Diagnostics,
 }
 
 impl Lowering<'_, '_> {
@@ -146,6 +145,7 @@ impl Lowering<'_, '_> {
             placement: self.placement(),
             notify: Vec::new(),
             time_limit_seconds: time_limit,
+            module: self.module(),
             ..Plan::default()
         }
     }
@@ -206,7 +206,10 @@ impl Lowering<'_, '_> {
         for (leaf, words) in rules {
             self.rule(format!("placement.{leaf}"), words);
         }
+        let (cluster, queue) = self.cluster_and_queue();
         Placement {
+            cluster,
+            queue,
             virtual_cluster: "default".to_owned(),
             priority: 10,
             gang: true,

@@ -69,6 +69,7 @@ impl Lowering<'_, '_> {
                 destination: None,
                 register: None,
                 append: false,
+                pointer: false,
             },
         );
     }

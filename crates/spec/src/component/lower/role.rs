@@ -14,7 +14,7 @@ use super::{CODE, Lowering};
 use crate::component::model::{Holds, Kind};
 use crate::component::read::at;
 use crate::component::{code, includes};
-use crate::diagnostic::{Diagnostic, Diagnostics, codes};
+use crate::diagnostic::Diagnostics;
 use crate::yaml::Node;
 use crate::yaml::access::{integer, value};
 
@@ -227,6 +227,13 @@ impl Lowering<'_, '_> {
                 "data is mounted unless the output says otherwise",
             );
             let destination = self.destination(name, &path);
+            let pointer = self.is(Kind::Hemera) && output.is_file() && !output.is_link;
+            if pointer {
+                self.rule(
+                    format!("{path}.pointer"),
+                    "Hemera writes the path of the real result into a small file",
+                );
+            }
             outputs.insert(
                 name.to_owned(),
                 Output {
@@ -244,6 +251,7 @@ impl Lowering<'_, '_> {
                     destination,
                     register: self.register(name, &path),
                     append: false,
+                    pointer,
                 },
             );
         }
@@ -304,20 +312,15 @@ impl Lowering<'_, '_> {
         if !self.runs_here() {
             return None;
         }
+        if self.is(Kind::Hemera) {
+            return self.module_code();
+        }
         let folder = self.request.folder?;
         let component = self.component;
-        let (source, origin) = match self.module() {
-            Some((folder, origin)) => (Location::parse(&folder, None).ok()?, origin),
-            None if self.is(Kind::Hemera) => return None,
-            None => {
-                let source =
-                    Location::parse(&includes::code_folder(component, folder), None).ok()?;
-                let origin = match value(component.root, "code") {
-                    Some(node) => self.trace.written(node, "code"),
-                    None => Origin::default_rule("the folder of the spec"),
-                };
-                (source, origin)
-            }
+        let source = Location::parse(&includes::code_folder(component, folder), None).ok()?;
+        let origin = match value(component.root, "code") {
+            Some(node) => self.trace.written(node, "code"),
+            None => Origin::default_rule("the folder of the spec"),
         };
         self.trace.note(Self::role_path("code.source"), |_| origin);
         self.rule(Self::role_path("code.target"), "code lies in /mnt/scripts");
@@ -363,29 +366,6 @@ impl Lowering<'_, '_> {
                 .collect(),
             includes: listed,
         })
-    }
-
-    /// The folder of the module that a Hemera component stands for.
-    fn module(&mut self) -> Option<(String, Origin)> {
-        if !self.is(Kind::Hemera) {
-            return None;
-        }
-        let node = at(self.component.root, "hemera.ref_id")?;
-        let id = node.as_text()?;
-        if let Some(folder) = self.library.module(id) {
-            return Some((folder, self.trace.written(node, "hemera.ref_id")));
-        }
-        if self.request.run {
-            self.out.push(
-                Diagnostic::new(
-                    &codes::MISSING_MODULE,
-                    node.span,
-                    format!("no module `{id}` is registered here"),
-                )
-                .help("there is no way to register modules yet; `pinnace explain` shows what would run"),
-            );
-        }
-        None
     }
 
     /// The id of the code's snapshot, if its files can be looked at.

@@ -208,6 +208,8 @@ impl<'d> Lowering<'_, 'd> {
             hived(key).and_then(Node::as_bool)
         };
         Placement {
+            cluster: None,
+            queue: None,
             gang_release: flag("gangRelease", "gangReleaseEnable"),
             lazy_preemption: flag("lazyPreemption", "lazyPreemptionEnable"),
             ignore_suggested_nodes: flag("ignoreSuggestedNodes", "ignoreK8sSuggestedNodes"),

@@ -258,6 +258,7 @@ impl Lowering<'_, '_> {
                 destination,
                 register: None,
                 append,
+                pointer: false,
             },
         );
     }

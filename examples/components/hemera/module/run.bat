@@ -1,0 +1,2 @@
+@echo off
+powershell -File "%~dp0run.ps1" %*
