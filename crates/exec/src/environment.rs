@@ -7,7 +7,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use pinnace_core::environment::{Value, short_name, variables};
 
-use crate::contract::{Attempt, Peer, TaskSpec};
+use crate::contract::{Attempt, Peer, TaskId, TaskSpec};
 use crate::data::stage::StagedRole;
 
 /// Jobs of more tasks than this get the variables of single tasks (`PAI_HOST_IP_<role>_<index>` and
@@ -81,6 +81,15 @@ impl Shared {
         &self.peers
     }
 
+    /// The ports of a task.
+    pub(crate) fn ports_of(&self, task: &TaskId) -> IndexMap<String, Vec<u16>> {
+        self.peers
+            .iter()
+            .find(|peer| peer.index == task.index && peer.role == task.role)
+            .map(|peer| peer.ports.clone())
+            .unwrap_or_default()
+    }
+
     /// What every task of a role has.
     pub(crate) fn of_role(&self, role: &str) -> &[CString] {
         self.by_role.get(role).map_or(&[], Vec::as_slice)
@@ -126,8 +135,10 @@ impl Shared {
             "LANG",
             &std::env::var("LANG").unwrap_or_else(|_| "C.UTF-8".to_owned()),
         );
-        if let Ok(zone) = std::env::var("TZ") {
-            set("TZ", &zone);
+        for name in ["LC_ALL", "TZ"] {
+            if let Ok(value) = std::env::var(name) {
+                set(name, &value);
+            }
         }
         set(
             "PINNACE_PEERS",

@@ -180,11 +180,25 @@ pub(crate) fn duplicate_above(fd: RawFd, least: RawFd) -> RawFd {
 /// A child that has ended, how (a wait status), and the CPU time in microseconds that it and all it
 /// waited for have used. `None` if no child has ended.
 pub(crate) fn reap() -> Option<(Pid, i32, u64)> {
+    reap_with(libc::WNOHANG)
+}
+
+/// As [`reap`], but waits for the end of a child. `None` if there is none.
+pub(crate) fn wait_and_reap() -> Option<(Pid, i32, u64)> {
+    loop {
+        let reaped = reap_with(0);
+        if reaped.is_some() || Errno::last() != Errno::EINTR {
+            return reaped;
+        }
+    }
+}
+
+fn reap_with(options: libc::c_int) -> Option<(Pid, i32, u64)> {
     let mut status = 0;
     // SAFETY: `status` and `usage` are plain data that the call fills in.
     let (pid, usage) = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        let pid = libc::wait4(-1, &raw mut status, libc::WNOHANG, &raw mut usage);
+        let pid = libc::wait4(-1, &raw mut status, options, &raw mut usage);
         (pid, usage)
     };
     let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
@@ -196,6 +210,33 @@ pub(crate) fn reap() -> Option<(Pid, i32, u64)> {
         )
     })
 }
+
+/// Takes a message from a socket, with the descriptors that came with it. Does not wait.
+pub(crate) fn receive(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+) -> nix::Result<(usize, Vec<OwnedFd>)> {
+    use nix::sys::socket::{ControlMessageOwned, MsgFlags, UnixAddr, recvmsg};
+    let mut space = nix::cmsg_space!([RawFd; MOST_DESCRIPTORS]);
+    let mut parts = [std::io::IoSliceMut::new(buffer)];
+    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_CMSG_CLOEXEC;
+    let message = recvmsg::<UnixAddr>(socket.as_raw_fd(), &mut parts, Some(&mut space), flags)?;
+    let mut descriptors = Vec::new();
+    for part in message.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(numbers) = part {
+            // SAFETY: the kernel has just made these descriptors for this process, and nothing else knows of them.
+            descriptors.extend(
+                numbers
+                    .into_iter()
+                    .map(|number| unsafe { OwnedFd::from_raw_fd(number) }),
+            );
+        }
+    }
+    Ok((message.bytes, descriptors))
+}
+
+/// So many descriptors at most come with a message.
+pub(crate) const MOST_DESCRIPTORS: usize = 8;
 
 /// Puts a descriptor at number 0 for good.
 pub(crate) fn keep_as_standard_input(fd: OwnedFd) {

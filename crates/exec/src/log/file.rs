@@ -1,11 +1,11 @@
 //! A log file of bounded size.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// Appends to a file and rotates it. The file is made when the first byte comes.
+/// Appends to a file and rotates it. The file, and its folder, is made when the first byte comes.
 #[derive(Debug)]
 pub(crate) struct LogFile {
     path: PathBuf,
@@ -58,11 +58,20 @@ impl LogFile {
         let file = match &mut self.file {
             Some(file) => file,
             none => {
-                let file = OpenOptions::new()
-                    .append(true)
-                    .create(true)
-                    .mode(0o600)
-                    .open(&self.path)?;
+                let open = || {
+                    OpenOptions::new()
+                        .append(true)
+                        .create(true)
+                        .mode(0o600)
+                        .open(&self.path)
+                };
+                let file = open().or_else(|error| match self.path.parent() {
+                    Some(folder) if error.kind() == io::ErrorKind::NotFound => {
+                        DirBuilder::new().mode(0o700).create(folder)?;
+                        open()
+                    }
+                    _ => Err(error),
+                })?;
                 self.size = file.metadata()?.len();
                 none.insert(file)
             }
@@ -108,9 +117,13 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_once_asked() {
-        let mut log = LogFile::new(PathBuf::from("/nonexistent/stdout"), 4);
+        let mut log = LogFile::new(PathBuf::from("/nonexistent/worker-0/stdout"), 4);
         log.append(b"a");
         log.append(b"b");
-        assert!(log.failure().unwrap().contains("/nonexistent/stdout"));
+        assert!(
+            log.failure()
+                .unwrap()
+                .contains("/nonexistent/worker-0/stdout")
+        );
     }
 }

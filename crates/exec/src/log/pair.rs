@@ -54,6 +54,11 @@ impl Pair {
         }
     }
 
+    /// Whether nothing was ever written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
     /// Why a log is incomplete.
     pub(crate) fn failures(&self) -> impl Iterator<Item = String> {
         [&self.stdout, &self.stderr, &self.order]

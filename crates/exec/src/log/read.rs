@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::combined::CombinedReader;
 use super::file::rotated;
+use super::quiet;
 
 /// The names of files.
 pub(crate) const STDOUT: &str = "stdout";
@@ -51,6 +52,12 @@ pub struct LogReader {
 enum Kind {
     One(FileReader),
     Both(Box<CombinedReader>),
+    Runtime {
+        logs: PathBuf,
+        own: FileReader,
+        /// What is left of what the task has in the file of quiet ones.
+        shared: Option<io::Cursor<Vec<u8>>>,
+    },
 }
 
 impl LogReader {
@@ -58,6 +65,11 @@ impl LogReader {
     pub fn from_start(logs: &Path, stream: Stream) -> Self {
         let kind = match stream.file_name() {
             None => Kind::Both(Box::new(CombinedReader::from_start(logs))),
+            Some(RUNTIME) => Kind::Runtime {
+                logs: logs.to_owned(),
+                own: FileReader::from_start(logs.join(RUNTIME)),
+                shared: None,
+            },
             Some(name) => Kind::One(FileReader::from_start(logs.join(name))),
         };
         Self { kind }
@@ -68,6 +80,17 @@ impl LogReader {
         match &mut self.kind {
             Kind::One(reader) => reader.read(buffer),
             Kind::Both(reader) => reader.read(buffer),
+            Kind::Runtime { logs, own, shared } => {
+                let count = own.read(buffer)?;
+                if count > 0 || own.file.is_some() {
+                    return Ok(count);
+                }
+                if shared.is_none() {
+                    let lines = quiet::read(logs)?;
+                    *shared = (!lines.is_empty()).then(|| io::Cursor::new(lines));
+                }
+                shared.as_mut().map_or(Ok(0), |lines| lines.read(buffer))
+            }
         }
     }
 }
@@ -147,6 +170,11 @@ pub fn tail(logs: &Path, stream: Stream, bytes: u64) -> io::Result<Vec<u8>> {
         wanted -= part.len() as u64;
         part.append(&mut found);
         found = part;
+    }
+    if stream == Stream::Runtime && found.is_empty() {
+        found = quiet::read(logs)?;
+        let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
+        found.drain(..found.len().saturating_sub(wanted));
     }
     Ok(found)
 }

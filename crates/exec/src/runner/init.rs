@@ -4,27 +4,30 @@
 //! subreaper, so that whatever the task starts stays below it. It does what the supervisor tells it
 //! through a channel, and when the channel breaks because the supervisor is dead, it ends the task.
 //! It keeps the attempt's lock open: while it lives, nobody can believe the attempt to be dead.
+//!
+//! When its task has ended and nothing in the sandbox is changed, it may wait for another task of the same role.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
 use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, SealFlag, fcntl};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::socket::{MsgFlags, recv, send};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::sys::socket::{MsgFlags, send};
 use nix::unistd::{Pid, chdir, setsid};
 
 use super::script::{self, Making};
 use crate::contract::Level;
-use crate::sandbox::View;
-use crate::sandbox::cgroup::TaskGroup;
+use crate::sandbox::cgroup::join;
+use crate::sandbox::{Traces, View, work_in};
 use crate::sys;
 
 /// What the supervisor tells the first process: one byte, for [`Order::Hooks`] a second one.
@@ -41,6 +44,46 @@ pub(crate) enum Order {
     },
     /// Ends everything and leaves.
     Finish,
+}
+
+/// The next task, in place of the one that has ended: a message of its own, with its standard output and its errors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NextTask {
+    /// Where its folder is, in which its work folder lies already.
+    pub(crate) folder: PathBuf,
+    pub(crate) start_in: PathBuf,
+    pub(crate) environment: Vec<CString>,
+}
+
+impl NextTask {
+    /// No message is longer.
+    pub(crate) const LONGEST: usize = 64 << 10;
+
+    /// `None` if it is too much for a message.
+    pub(crate) fn bytes(&self) -> Option<Vec<u8>> {
+        let mut bytes = vec![b'N'];
+        for path in [&self.folder, &self.start_in] {
+            bytes.extend_from_slice(path.as_os_str().as_bytes());
+            bytes.push(0);
+        }
+        for entry in &self.environment {
+            bytes.extend_from_slice(entry.as_bytes_with_nul());
+        }
+        (bytes.len() <= Self::LONGEST).then_some(bytes)
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut fields = bytes.strip_prefix(b"N")?.split_inclusive(|byte| *byte == 0);
+        let mut field = || CStr::from_bytes_with_nul(fields.next()?).ok();
+        let path = |text: &CStr| PathBuf::from(std::ffi::OsStr::from_bytes(text.to_bytes()));
+        let (folder, start_in) = (path(field()?), path(field()?));
+        let environment = std::iter::from_fn(field).map(CStr::to_owned).collect();
+        Some(Self {
+            folder,
+            start_in,
+            environment,
+        })
+    }
 }
 
 impl Order {
@@ -77,6 +120,11 @@ pub(crate) enum Message {
     Ended(Ending),
     /// The second shell, that of the exit hooks, ended.
     HooksEnded(Ending),
+    /// The first shell ended with success, nothing in the sandbox is changed, and another task may come.
+    Vacant {
+        /// What the task has used.
+        cpu_micros: u64,
+    },
 }
 
 /// How a process ended.
@@ -96,6 +144,14 @@ impl Ending {
         };
         let [a, b, c, d] = value.to_le_bytes();
         [kind, a, b, c, d]
+    }
+
+    /// From a wait status.
+    fn of(status: i32) -> Self {
+        match status & 0x7f {
+            0 => Ending::Code((status >> 8) & 0xff),
+            signal => Ending::Signal(signal),
+        }
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
@@ -119,6 +175,7 @@ impl Message {
             }
             Message::Ended(ending) => [&b"E"[..], &ending.bytes()].concat(),
             Message::HooksEnded(ending) => [&b"H"[..], &ending.bytes()].concat(),
+            Message::Vacant { cpu_micros } => [&b"V"[..], &cpu_micros.to_le_bytes()].concat(),
         }
     }
 
@@ -129,6 +186,9 @@ impl Message {
             b'F' => Message::Failed(String::from_utf8_lossy(rest).into_owned()),
             b'E' => Message::Ended(Ending::parse(rest)?),
             b'H' => Message::HooksEnded(Ending::parse(rest)?),
+            b'V' => Message::Vacant {
+                cpu_micros: u64::from_le_bytes(rest.try_into().ok()?),
+            },
             _ => return None,
         })
     }
@@ -156,11 +216,13 @@ pub(crate) struct Init<'a> {
     pub(crate) view: View<'a>,
     pub(crate) making: Making<'a>,
     pub(crate) shell_path: &'a str,
-    /// `NAME=value` of every variable.
-    pub(crate) environment: [&'a [CString]; 2],
-    /// Where the shells start.
-    pub(crate) start_in: &'a Path,
-    pub(crate) group: &'a TaskGroup,
+    /// `NAME=value` of every variable that all tasks of the role have.
+    pub(crate) environment: &'a [CString],
+    /// The task's folder, where its shells start, and what else is its own.
+    pub(crate) task: NextTask,
+    /// Of its control groups. If tasks may follow each other here, the first process joins them itself: to move each shell
+    /// into them would make the kernel wait for all processors.
+    pub(crate) doors: Vec<File>,
     /// Bytes of data segment per process, where no group bounds memory.
     pub(crate) data_limit: Option<u64>,
     /// The soft limit of open files that the task gets.
@@ -174,7 +236,7 @@ pub(crate) struct Init<'a> {
 
 impl Init<'_> {
     /// Lives the life of the first process.
-    pub(crate) fn live(self) -> ! {
+    pub(crate) fn live(mut self) -> ! {
         let code = match self.try_live() {
             Ok(()) => 0,
             Err(error) => {
@@ -193,7 +255,7 @@ impl Init<'_> {
         );
     }
 
-    fn try_live(&self) -> Result<(), String> {
+    fn try_live(&mut self) -> Result<(), String> {
         self.close_the_rest();
         let text = |error: Errno| error.to_string();
         let mut watched = SigSet::empty();
@@ -214,18 +276,28 @@ impl Init<'_> {
         if self.view.level == Level::Plain {
             nix::sys::prctl::set_child_subreaper(true).map_err(text)?;
         }
-        self.view.enter()?;
+        let traces = self.view.enter()?;
+        if traces.is_some() {
+            join(&std::mem::take(&mut self.doors))
+                .map_err(|error| format!("cannot join the control group: {error}"))?;
+        }
         let exports = match &self.streams.hooks {
             Some(_) => Some(File::from(memory_file("exports")?)),
             None => None,
         };
         self.tell(&Message::Ready);
-        let first = self.start(&script::first(self.making), exports.as_ref(), false)?;
+        let script = kept_script(&script::first(self.making))?;
+        let first = self.start(&script, exports.as_ref(), false)?;
         let mut life = Life {
             init: self,
             first: Some(first),
             hooks: None,
             exports,
+            script,
+            traces,
+            was_disturbed: false,
+            cpu_micros: 0,
+            buffer: vec![0; NextTask::LONGEST],
         };
         life.go_on(&signals)
     }
@@ -240,24 +312,14 @@ impl Init<'_> {
         if let Some(hooks) = &self.streams.hooks {
             keep.extend([hooks.runtime.as_raw_fd(), hooks.phases.as_raw_fd()]);
         }
-        keep.extend(
-            self.group
-                .doors()
-                .iter()
-                .map(std::os::fd::AsRawFd::as_raw_fd),
-        );
+        keep.extend(self.doors.iter().map(std::os::fd::AsRawFd::as_raw_fd));
         sys::close_all_but(&keep);
     }
 
     /// Starts a shell with a script.
-    fn start(&self, text: &str, exports: Option<&File>, is_last: bool) -> Result<Pid, String> {
-        let mut memory = File::from(memory_file("script")?);
-        memory
-            .write_all(text.as_bytes())
-            .and_then(|()| memory.seek(SeekFrom::Start(0)))
-            .map_err(|error| format!("cannot keep the script in memory: {error}"))?;
+    fn start(&self, script: &File, exports: Option<&File>, is_last: bool) -> Result<Pid, String> {
         let spawned = sys::spawn_sharing(&|| {
-            let error = self.become_shell(&memory, exports, is_last);
+            let error = self.become_shell(script, exports, is_last);
             // Our standard error is already that of the task.
             let text = format!("pinnace: {error}\n");
             let _ = nix::unistd::write(std::io::stderr().as_fd(), text.as_bytes());
@@ -271,13 +333,14 @@ impl Init<'_> {
             let text = |error: Errno| error.to_string();
             let _ = setsid();
             // The doors of the group may lie where descriptors are placed.
-            let joined = self.group.join();
+            let joined = join(&self.doors);
             self.place_descriptors(memory, exports, is_last)
                 .map_err(text)?;
             joined.map_err(|error| format!("cannot join the control group: {error}"))?;
             self.limit().map_err(text)?;
-            chdir(self.start_in)
-                .map_err(|error| format!("cannot enter {}: {error}", self.start_in.display()))?;
+            let start_in = &self.task.start_in;
+            chdir(start_in)
+                .map_err(|error| format!("cannot enter {}: {error}", start_in.display()))?;
             sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None).map_err(text)?;
             let path = CString::new(self.shell_path).map_err(|error| error.to_string())?;
             let script = CString::new(format!("/proc/self/fd/{}", script::SCRIPT_FD))
@@ -286,7 +349,7 @@ impl Init<'_> {
             let mut environment: Vec<*const libc::c_char> = self
                 .environment
                 .iter()
-                .flat_map(|part| part.iter())
+                .chain(&self.task.environment)
                 .map(|entry| entry.as_ptr())
                 .collect();
             environment.push(std::ptr::null());
@@ -355,19 +418,43 @@ impl Init<'_> {
 }
 
 fn memory_file(name: &str) -> Result<OwnedFd, String> {
-    memfd_create(name, MFdFlags::MFD_CLOEXEC)
+    memfd_create(name, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)
         .map_err(|error| format!("cannot use memory as a file: {error}"))
 }
 
+/// A script that nobody can change, neither a task for itself nor for the next one. A shell opens it anew and so reads
+/// it from its beginning.
+fn kept_script(text: &str) -> Result<File, String> {
+    let mut memory = File::from(memory_file("script")?);
+    let seals = SealFlag::F_SEAL_WRITE
+        | SealFlag::F_SEAL_GROW
+        | SealFlag::F_SEAL_SHRINK
+        | SealFlag::F_SEAL_SEAL;
+    memory
+        .write_all(text.as_bytes())
+        .and_then(|()| Ok(fcntl(&memory, FcntlArg::F_ADD_SEALS(seals))?))
+        .and_then(|_| memory.seek(SeekFrom::Start(0)))
+        .map_err(|error| format!("cannot keep the script in memory: {error}"))?;
+    Ok(memory)
+}
+
 /// The time after the first shell has started.
-struct Life<'a> {
-    init: &'a Init<'a>,
+struct Life<'a, 'b> {
+    init: &'a mut Init<'b>,
     first: Option<Pid>,
     hooks: Option<Pid>,
     exports: Option<File>,
+    script: File,
+    /// If another task may come after this one.
+    traces: Option<Traces>,
+    /// Whether the task was told to end.
+    was_disturbed: bool,
+    /// What all that was reaped has used.
+    cpu_micros: u64,
+    buffer: Vec<u8>,
 }
 
-impl Life<'_> {
+impl Life<'_, '_> {
     fn go_on(&mut self, signals: &SignalFd) -> Result<(), String> {
         loop {
             let (signal_events, order_events) = {
@@ -400,92 +487,129 @@ impl Life<'_> {
         }
     }
 
-    /// Reaps what has ended; true if the task is over.
+    /// Reaps what has ended; true if there is nothing more to do here.
     fn reap(&mut self) -> bool {
-        loop {
-            let (pid, ending) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::Exited(pid, code)) => (pid, Ending::Code(code)),
-                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, Ending::Signal(signal as i32)),
-                Ok(WaitStatus::StillAlive) | Err(_) => return false,
-                Ok(_) => continue,
-            };
+        while let Some((pid, status, cpu_micros)) = sys::reap() {
+            self.cpu_micros += cpu_micros;
+            let ending = Ending::of(status);
             if self.first == Some(pid) {
                 self.first = None;
-                if !self.init.waits_for_orders {
-                    // What the command left behind ends before anyone hears of the end.
-                    self.end_all();
+                if self.init.waits_for_orders {
                     self.init.tell(&Message::Ended(ending));
-                    return true;
+                    continue;
+                }
+                // What the command left behind ends before anyone hears of the end.
+                let is_alone = self.end_all();
+                if ending == Ending::Code(0) && is_alone && self.is_as_before() {
+                    let cpu_micros = std::mem::take(&mut self.cpu_micros);
+                    self.init.tell(&Message::Vacant { cpu_micros });
+                    continue;
                 }
                 self.init.tell(&Message::Ended(ending));
+                return true;
             } else if self.hooks == Some(pid) {
                 self.hooks = None;
                 self.init.tell(&Message::HooksEnded(ending));
             }
         }
+        false
+    }
+
+    /// Whether nothing is changed.
+    fn is_as_before(&self) -> bool {
+        let work = work_in(&self.init.task.folder);
+        let traces = self.traces.as_ref();
+        !self.was_disturbed && traces.is_some_and(|traces| traces.are_none(&work))
     }
 
     /// Carries out an order; true if the task is over.
     fn obey(&mut self) -> Result<bool, String> {
-        let mut bytes = [0; 8];
-        let count = match recv(
-            self.init.channel.as_raw_fd(),
-            &mut bytes,
-            MsgFlags::MSG_DONTWAIT,
-        ) {
-            Ok(count) => count,
+        let received = sys::receive(self.init.channel.as_fd(), &mut self.buffer);
+        let (count, descriptors) = match received {
+            Ok(received) => received,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
-            Err(_) => 0,
+            Err(_) => (0, Vec::new()),
         };
         if count == 0 {
             self.end_all();
             return Ok(true);
         }
-        match bytes.get(..count).and_then(Order::parse) {
-            Some(Order::Terminate) => self.signal_all(Signal::SIGTERM),
-            Some(Order::Kill) => self.signal_all(Signal::SIGKILL),
-            Some(Order::Hooks { success }) => {
-                let text = script::last(self.init.making, success);
-                self.hooks = Some(self.init.start(&text, self.exports.as_ref(), true)?);
+        let bytes = self.buffer.get(..count).unwrap_or_default();
+        if let Some(next) = NextTask::parse(bytes) {
+            self.take_in(next, descriptors)?;
+            return Ok(false);
+        }
+        let Some(order) = Order::parse(bytes) else {
+            return Ok(false);
+        };
+        self.was_disturbed = true;
+        match order {
+            Order::Terminate => {
+                self.signal_all(Signal::SIGTERM);
             }
-            Some(Order::Finish) => {
+            Order::Kill => {
+                self.signal_all(Signal::SIGKILL);
+            }
+            Order::Hooks { success } => {
+                let script = kept_script(&script::last(self.init.making, success))?;
+                self.hooks = Some(self.init.start(&script, self.exports.as_ref(), true)?);
+            }
+            Order::Finish => {
                 self.end_all();
                 return Ok(true);
             }
-            None => {}
         }
         Ok(false)
+    }
+
+    /// Starts the next task where the one before was.
+    fn take_in(&mut self, next: NextTask, descriptors: Vec<OwnedFd>) -> Result<(), String> {
+        let mut descriptors = descriptors.into_iter();
+        let (Some(stdout), Some(stderr)) = (descriptors.next(), descriptors.next()) else {
+            return Err("the streams of a task did not come".to_owned());
+        };
+        // Its work folder is already where that of the task before was; the way to it gets another name.
+        std::fs::rename(&self.init.task.folder, &next.folder)
+            .map_err(|error| format!("cannot show {}: {error}", next.folder.display()))?;
+        if !self.traces.as_mut().is_some_and(Traces::begin) {
+            self.traces = None;
+        }
+        self.was_disturbed = false;
+        self.init.task = next;
+        self.init.streams.stdout = stdout;
+        self.init.streams.stderr = stderr;
+        self.first = Some(self.init.start(&self.script, None, false)?);
+        Ok(())
     }
 
     fn has_namespace(&self) -> bool {
         self.init.view.level > Level::Plain
     }
 
-    fn signal_all(&self, signal: Signal) {
+    /// False if there is nobody else in the namespace.
+    fn signal_all(&self, signal: Signal) -> bool {
         if self.has_namespace() {
             // Everything in the namespace but ourselves.
-            let _ = kill(Pid::from_raw(-1), signal);
-        } else {
-            for pid in descendants() {
-                let _ = kill(pid, signal);
-            }
+            return kill(Pid::from_raw(-1), signal) != Err(Errno::ESRCH);
         }
+        for pid in descendants() {
+            let _ = kill(pid, signal);
+        }
+        true
     }
 
-    /// Ends everything below us and waits until it is gone.
-    fn end_all(&self) {
+    /// Ends everything below us and waits until it is gone. True if there is proof that we are alone in the namespace.
+    fn end_all(&mut self) -> bool {
         loop {
-            self.signal_all(Signal::SIGKILL);
+            let is_alone = !self.signal_all(Signal::SIGKILL);
             // In plain processes, children of the killed come to us one generation after the other.
-            match waitid(Id::All, WaitPidFlag::WEXITED) {
-                Ok(_) | Err(Errno::EINTR) => {
-                    while let Ok(status) = waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                        if status == WaitStatus::StillAlive {
-                            break;
-                        }
-                    }
-                }
-                Err(_) => return,
+            let mut reaped = sys::wait_and_reap();
+            if reaped.is_none() {
+                return is_alone;
+            }
+            while let Some((_, _, cpu_micros)) = reaped {
+                self.cpu_micros += cpu_micros;
+                reaped = sys::reap();
             }
         }
     }
@@ -529,8 +653,20 @@ mod tests {
             Message::Failed("x".to_owned()),
             Message::Ended(Ending::Code(-1)),
             Message::HooksEnded(Ending::Signal(9)),
+            Message::Vacant {
+                cpu_micros: 1 << 40,
+            },
         ] {
             assert_eq!(Message::parse(&message.bytes()), Some(message));
         }
+        let next = NextTask {
+            folder: PathBuf::from("/a"),
+            start_in: PathBuf::from("/b"),
+            environment: vec![c"A=1".to_owned(), c"".to_owned(), c"B=".to_owned()],
+        };
+        assert_eq!(
+            NextTask::parse(&next.bytes().unwrap_or_default()),
+            Some(next)
+        );
     }
 }

@@ -228,6 +228,7 @@ impl AttemptGroup {
                     fs::write(folder.join("memory.limit_in_bytes"), bytes.to_string())?;
                     group.oom_file = Some(folder.join("memory.oom_control"));
                     group.peak_file = Some(folder.join("memory.max_usage_in_bytes"));
+                    group.forgets_peak = true;
                 }
                 Version::Two => {
                     fs::write(folder.join("memory.max"), bytes.to_string())?;
@@ -284,6 +285,10 @@ pub(crate) struct TaskGroup {
     doors: Vec<File>,
     oom_file: Option<PathBuf>,
     peak_file: Option<PathBuf>,
+    /// Whether that file can be set back, as in version 1.
+    forgets_peak: bool,
+    /// What earlier tasks have used.
+    peak_before: Option<u64>,
 }
 
 impl TaskGroup {
@@ -301,22 +306,33 @@ impl TaskGroup {
         Ok(())
     }
 
-    /// The descriptors that [`TaskGroup::join`] needs.
-    pub(crate) fn doors(&self) -> &[File] {
-        &self.doors
+    /// The descriptors that [`join`] needs. They need not be kept.
+    pub(crate) fn take_doors(&mut self) -> Vec<File> {
+        std::mem::take(&mut self.doors)
     }
 
-    /// Moves this process, and what it will start, into the groups.
-    pub(crate) fn join(&self) -> io::Result<()> {
-        for mut door in &self.doors {
-            door.write_all(b"0")?;
+    /// Whether the next task with the same limits may have these groups: not if their accounts would tell it of this one.
+    pub(crate) fn is_fit_for_another(&self) -> bool {
+        let left = self.peak_file.as_ref().map(|peak| {
+            let name = match self.forgets_peak {
+                true => "memory.usage_in_bytes",
+                false => "memory.current",
+            };
+            let text = fs::read_to_string(peak.with_file_name(name)).ok()?;
+            text.trim().parse::<u64>().ok()
+        });
+        left.is_none_or(|left| left.is_some_and(|left| left <= MOST_LEFT)) && !self.out_of_memory()
+    }
+
+    /// These groups, for the next task.
+    pub(crate) fn renewed(&mut self) -> Self {
+        let mut group = std::mem::take(self);
+        if let Some(peak) = &group.peak_file
+            && !(group.forgets_peak && fs::write(peak, "0").is_ok())
+        {
+            group.peak_before = group.peak_memory().or(group.peak_before);
         }
-        Ok(())
-    }
-
-    /// Closes the descriptors once the task has joined.
-    pub(crate) fn close_doors(&mut self) {
-        self.doors.clear();
+        group
     }
 
     /// Whether the kernel killed a process of the group for want of memory.
@@ -332,10 +348,13 @@ impl TaskGroup {
         })
     }
 
-    /// The most memory that was in use.
+    /// The most memory that was in use. Not known if an earlier task of these groups has used more.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
         let text = fs::read_to_string(self.peak_file.as_ref()?).ok()?;
-        text.trim().parse().ok()
+        let peak = text.trim().parse().ok()?;
+        self.peak_before
+            .is_none_or(|before| peak > before)
+            .then_some(peak)
     }
 
     /// Removes the groups; false while a process is still in one of them.
@@ -346,6 +365,17 @@ impl TaskGroup {
         self.folders.is_empty()
     }
 }
+
+/// Moves this process, and what it will start, into the groups of these doors.
+pub(crate) fn join(doors: &[File]) -> io::Result<()> {
+    for mut door in doors {
+        door.write_all(b"0")?;
+    }
+    Ok(())
+}
+
+/// Files in the page cache are counted where they were first read. The next task finds no more than this in its account.
+const MOST_LEFT: u64 = 4 << 20;
 
 fn end_all(folder: &Path) {
     if fs::write(folder.join("cgroup.kill"), "1").is_ok() {

@@ -1,6 +1,7 @@
 //! Keeps a task apart from the machine, as far as the kernel allows.
 
 pub(crate) mod cgroup;
+mod traces;
 mod view;
 
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::sched::CloneFlags;
 
 use crate::contract::Level;
+pub(crate) use traces::Traces;
 pub(crate) use view::{Access, Bind, Machine, View, WrittenFile};
 
 /// The folders of a task.
@@ -30,13 +32,18 @@ impl TaskFolder {
 
     /// Where the task starts, and its home.
     pub(crate) fn work(&self) -> PathBuf {
-        self.path.join("work")
+        work_in(&self.path)
     }
 
     /// What it changed of the machine's files, and its `/tmp`.
     pub(crate) fn changes(&self) -> &Path {
         &self.changes
     }
+}
+
+/// Where a task starts, from where its logs lie.
+pub(crate) fn work_in(path: &Path) -> PathBuf {
+    path.join("work")
 }
 
 /// The namespaces of a level.

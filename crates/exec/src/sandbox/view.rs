@@ -10,6 +10,7 @@ use nix::unistd::{Gid, Uid, chdir, pivot_root};
 use serde::{Deserialize, Serialize};
 
 use super::TaskFolder;
+use super::traces::{Places, Traces};
 use crate::contract::Level;
 use crate::data;
 use crate::sys;
@@ -147,15 +148,18 @@ pub(crate) struct View<'a> {
     pub(crate) shm_mb: u64,
     /// Whether the task speaks of `/usr/local/pai`.
     pub(crate) pai_folder: bool,
+    /// Whether anyone wants to know if the task leaves something behind.
+    pub(crate) watched: bool,
 }
 
 type Outcome<T = ()> = Result<T, String>;
 
 impl View<'_> {
-    /// Moves this process, the first of new namespaces, into the view.
-    pub(crate) fn enter(&self) -> Outcome {
+    /// Moves this process, the first of new namespaces, into the view. Gives what tells of changes, if that is wanted and
+    /// possible.
+    pub(crate) fn enter(&self) -> Outcome<Option<Traces>> {
         if self.level == Level::Plain {
-            return self.lay_out();
+            return self.lay_out().map(|()| None);
         }
         let root = self.root;
         if !self.machine.as_root {
@@ -184,6 +188,7 @@ impl View<'_> {
             _ => read_only_copy(root)?,
         }
         self.fresh(root)?;
+        let mut hiding = Vec::new();
         for path in self.hidden {
             let inside = below(root, path);
             if inside.is_dir() {
@@ -194,6 +199,7 @@ impl View<'_> {
                     MsFlags::empty(),
                     Some("size=1m,mode=755"),
                 )?;
+                hiding.push(inside);
             }
         }
         for (number, bind) in self.binds.iter().enumerate() {
@@ -211,10 +217,37 @@ impl View<'_> {
         if self.pai_folder && self.level == Level::Overlay {
             make_folder(&below(root, Path::new(PAI_FOLDER)))?;
         }
+        // From the new root, changes and memory cannot be seen.
+        let traces = self
+            .watched
+            .then(|| Traces::watch(&self.places_of_traces(root, hiding)?).ok())
+            .flatten();
         say(chdir(root), "enter", root)?;
         say(pivot_root(".", "."), "make it the root", root)?;
         say(umount2(".", MntFlags::MNT_DETACH), "leave", Path::new("/"))?;
-        say(chdir("/"), "enter", Path::new("/"))
+        say(chdir("/"), "enter", Path::new("/"))?;
+        Ok(traces.and_then(|mut traces| traces.begin().then_some(traces)))
+    }
+
+    /// Where the task can leave something. `None` if it cannot be told.
+    fn places_of_traces(&self, root: &Path, hiding: Vec<PathBuf>) -> Option<Places> {
+        let mut file_systems = vec![self.memory?.to_owned()];
+        let layers = fs::read_dir(self.folder.changes()).ok()?.flatten();
+        let mut folders: Vec<PathBuf> = layers
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_none_or(|end| end != "work"))
+            .collect();
+        let shm = below(root, Path::new("/dev/shm"));
+        let shared_memory = shm.is_dir().then_some(shm);
+        let own_root =
+            (self.level == Level::Overlay && !self.machine.as_root).then(|| root.to_owned());
+        file_systems.extend(hiding.into_iter().chain(shared_memory).chain(own_root));
+        folders.extend(file_systems.iter().cloned());
+        folders.push(within(root, &self.folder.work()).ok()?);
+        Some(Places {
+            file_systems,
+            folders,
+        })
     }
 
     /// Without mounts: what the task has a copy of is copied to where [`data::RealPlaces`] says.

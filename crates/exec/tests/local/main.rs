@@ -14,6 +14,7 @@ mod support;
 
 mod data;
 mod environment;
+mod follow;
 mod life;
 mod remote;
 mod sandbox;

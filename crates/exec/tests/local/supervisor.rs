@@ -12,7 +12,7 @@ use pinnace_exec::{ExitReport, Happening, Level, Secrets, TaskId};
 
 use crate::support::{Run, as_ordinary_user, eventually, launcher, role, worker};
 
-fn supervisor(run: &Run) -> Identity {
+pub(crate) fn supervisor(run: &Run) -> Identity {
     match local::adopt(&run.folder).unwrap() {
         Adoption::Alive(identity) => identity,
         other => panic!("{other:?}"),
@@ -65,17 +65,7 @@ fn tasks_die_with_their_supervisor_and_are_told_as_lost() {
         assert!(!crate::life::is_running(&mark), "{level:?}");
         let layout = local::Layout::new(&run.folder);
         assert!(!layout.logs(&worker(0)).join("changes").exists());
-        let groups = std::process::Command::new("find")
-            .args([
-                "/sys/fs/cgroup",
-                "-maxdepth",
-                "5",
-                "-name",
-                &group_name(&run),
-            ])
-            .output()
-            .unwrap();
-        assert_eq!(String::from_utf8_lossy(&groups.stdout), "");
+        assert_eq!(groups(&run), "");
         run.forget();
     }
 }
@@ -86,6 +76,16 @@ fn group_name(run: &Run) -> String {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     }
     format!("pinnace-{hash:016x}")
+}
+
+/// The control groups of an attempt that are there.
+pub(crate) fn groups(run: &Run) -> String {
+    let found = std::process::Command::new("find")
+        .args(["/sys/fs/cgroup", "-maxdepth", "5", "-name"])
+        .arg(group_name(run))
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&found.stdout).into_owned()
 }
 
 #[test]
@@ -285,17 +285,7 @@ fn a_supervisor_killed_at_any_moment_leaves_nothing() {
         let again =
             local::launch(&launcher(), &run.folder, &run.attempt, &Secrets::default()).unwrap();
         assert!(!again.is_new());
-        let groups = std::process::Command::new("find")
-            .args([
-                "/sys/fs/cgroup",
-                "-maxdepth",
-                "5",
-                "-name",
-                &group_name(&run),
-            ])
-            .output()
-            .unwrap();
-        assert_eq!(String::from_utf8_lossy(&groups.stdout), "", "round {round}");
+        assert_eq!(groups(&run), "", "round {round}");
         run.forget();
     }
 }

@@ -224,10 +224,13 @@ impl Supervisor {
             .roles
             .get(role)
             .is_some_and(|role| !role.outputs.is_empty());
+        if !has_outputs || !self.is_staged || task.state == State::Collecting {
+            return false;
+        }
         let is_last = !self.tasks.iter().enumerate().any(|(other, task)| {
             other != index && task.spec.id.role == *role && task.state != State::Ended
         });
-        if !has_outputs || !is_last || !self.is_staged || task.state == State::Collecting {
+        if !is_last {
             return false;
         }
         self.enter_phase(index, PhaseName::Collecting);

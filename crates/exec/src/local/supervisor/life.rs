@@ -56,6 +56,7 @@ impl Supervisor {
                     task.start_failure = Some(error);
                 }
             }
+            Message::Vacant { cpu_micros } => self.on_vacant(index, cpu_micros),
             Message::Ended(ending) => {
                 // What the shell said before its end comes first.
                 self.on_marks(index);
@@ -71,7 +72,7 @@ impl Supervisor {
         }
     }
 
-    fn on_ready(&mut self, index: usize) {
+    pub(super) fn on_ready(&mut self, index: usize) {
         let Some(task) = self.tasks.get_mut(index) else {
             return;
         };
@@ -181,13 +182,28 @@ impl Supervisor {
         }
     }
 
-    fn on_ended(&mut self, index: usize, ending: Ending) {
+    pub(super) fn on_ended(&mut self, index: usize, ending: Ending) {
+        let Some(succeeded) = self.note_ending(index, ending) else {
+            return;
+        };
         let Some(task) = self.tasks.get_mut(index) else {
             return;
         };
         let Some(role) = self.attempt.plan.roles.get(&task.spec.id.role) else {
             return;
         };
+        if script::exit_hooks(role, succeeded).next().is_some() {
+            task.state = State::Hooks;
+            self.order(index, Order::Hooks { success: succeeded });
+        } else {
+            self.after_hooks(index);
+        }
+    }
+
+    /// Notes how the command ended; gives whether that is a success.
+    pub(super) fn note_ending(&mut self, index: usize, ending: Ending) -> Option<bool> {
+        let task = self.tasks.get_mut(index)?;
+        let role = self.attempt.plan.roles.get(&task.spec.id.role)?;
         let mut ending = ending;
         if ending == Ending::Code(0) && !task.reached_command {
             task.output.say(
@@ -214,12 +230,7 @@ impl Supervisor {
         }
         task.ending = Some(ending);
         task.turn_to(None, None);
-        if script::exit_hooks(role, succeeded).next().is_some() {
-            task.state = State::Hooks;
-            self.order(index, Order::Hooks { success: succeeded });
-        } else {
-            self.after_hooks(index);
-        }
+        Some(succeeded)
     }
 
     /// The task has done all it had to do; a failed one may be kept.
@@ -296,11 +307,13 @@ impl Supervisor {
                 }
             }
             Timer::KeepOver => self.finish(index),
+            Timer::LayOut => self.lay_out(index),
         }
     }
 
     /// Begins to end a task: `SIGTERM`, and the grace period runs.
     pub(super) fn stop(&mut self, index: usize, reason: Reason, grace: Option<u64>) {
+        self.lay_out(index);
         let Some(task) = self.tasks.get_mut(index) else {
             return;
         };
@@ -378,8 +391,16 @@ impl Supervisor {
         let Some(task) = self.tasks.get_mut(index) else {
             return;
         };
-        task.cpu_micros += cpu_micros;
+        task.cpu_micros += cpu_micros.saturating_sub(task.moved_in.unwrap_or_default());
         task.channel = None;
+        if task.moved_in.is_some() && task.start_failure.take().is_some() {
+            // A sandbox of its own will do.
+            task.moved_in = None;
+            task.lodging = None;
+            task.output.drain(&mut self.buffer);
+            task.state = State::Queued;
+            return self.start(index);
+        }
         if task.state == State::Preparing
             && task.level > Level::Plain
             && let Some(error) = task.start_failure.take()

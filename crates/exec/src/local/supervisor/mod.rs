@@ -7,6 +7,7 @@ mod report;
 pub(crate) mod request;
 mod setup;
 mod sockets;
+mod spare;
 mod start;
 mod task;
 
@@ -29,9 +30,9 @@ use nix::unistd::Pid;
 use crate::contract::{Attempt, Happening, Level, Secrets};
 use crate::data::stage::Staged;
 use crate::environment::Shared;
-use crate::log::Stencil;
+use crate::log::{QuietLog, Stencil};
 use crate::sandbox::Machine;
-use crate::sandbox::cgroup::AttemptGroup;
+use crate::sandbox::cgroup::{AttemptGroup, TaskGroup};
 use crate::sys;
 use output::Source;
 use sockets::Clients;
@@ -132,6 +133,8 @@ enum Timer {
     GraceOver,
     /// The time for which a failed task is kept is over.
     KeepOver,
+    /// The task is not one of the very short ones.
+    LayOut,
 }
 
 /// The supervisor at work.
@@ -142,6 +145,7 @@ pub(crate) struct Supervisor {
     secrets: Secrets,
     stencil: Stencil,
     journal: Journal,
+    quiet: QuietLog,
     lock: OwnedFd,
     signals: SignalFd,
     poll: Epoll,
@@ -164,6 +168,12 @@ pub(crate) struct Supervisor {
     tasks: Vec<Task>,
     by_pid: HashMap<Pid, usize>,
     queue: VecDeque<usize>,
+    /// Tasks that were started a moment ago.
+    recent: Vec<(usize, Instant)>,
+    /// Sandboxes that wait for another task.
+    spares: Vec<spare::Spare>,
+    /// First processes without a task that have been told to end, with the groups they are in.
+    leaving: HashMap<Pid, TaskGroup>,
     timers: BinaryHeap<Reverse<(Instant, usize, u32, Timer)>>,
     running: usize,
     buffer: Vec<u8>,
@@ -182,20 +192,26 @@ impl Supervisor {
         });
         let mut events = vec![EpollEvent::empty(); 256];
         self.begin_staging();
-        while self.running > 0 {
-            let starts = if self.is_staged { STARTS_PER_TURN } else { 0 };
+        while self.running > 0 || !self.leaving.is_empty() {
+            let starts = if self.is_staged {
+                self.room_for_starts(STARTS_PER_TURN)
+            } else {
+                0
+            };
+            let is_crowded = starts == 0;
             for _ in 0..starts {
                 let Some(index) = self.queue.pop_front() else {
                     break;
                 };
                 self.start(index);
             }
-            if self.running == 0 {
+            self.let_go_of_spares();
+            if self.running == 0 && self.leaving.is_empty() {
                 // The last ones could not be started, and nothing will ever happen.
                 break;
             }
             self.flush()?;
-            let timeout = self.timeout();
+            let timeout = self.timeout(is_crowded);
             let count = match self.poll.wait(&mut events, timeout) {
                 Ok(count) => count,
                 Err(Errno::EINTR) => 0,
@@ -227,6 +243,10 @@ impl Supervisor {
     }
 
     fn flush(&mut self) -> Result<(), String> {
+        if let Err(error) = self.quiet.flush() {
+            let text = format!("cannot write what short tasks had to say: {error}");
+            setup::complain(&self.layout, &text);
+        }
         let is_new = self
             .journal
             .flush()
@@ -237,11 +257,15 @@ impl Supervisor {
         Ok(())
     }
 
-    fn timeout(&self) -> EpollTimeout {
+    fn timeout(&self, is_crowded: bool) -> EpollTimeout {
+        let mut when = self.timers.peek().map(|Reverse((when, ..))| *when);
         if self.is_staged && !self.queue.is_empty() {
-            return EpollTimeout::ZERO;
+            let Some(room) = self.next_room().filter(|_| is_crowded) else {
+                return EpollTimeout::ZERO;
+            };
+            when = Some(when.map_or(room, |when| when.min(room)));
         }
-        let Some(Reverse((when, ..))) = self.timers.peek() else {
+        let Some(when) = when else {
             return EpollTimeout::NONE;
         };
         let left = when.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
@@ -266,7 +290,9 @@ impl Supervisor {
             Token::Marks(task) => self.on_marks(task as usize),
             Token::Helper(helper) => self.on_helper(helper),
             Token::Output(task, source) => {
-                if let Some(task) = self.tasks.get_mut(task as usize) {
+                let index = task as usize;
+                self.lay_out(index);
+                if let Some(task) = self.tasks.get_mut(index) {
                     task.output.pump(source, &mut self.buffer, 4);
                 }
             }
@@ -281,6 +307,8 @@ impl Supervisor {
         while let Some((pid, status, cpu_micros)) = sys::reap() {
             if let Some(index) = self.by_pid.remove(&pid) {
                 self.on_reaped(index, status, cpu_micros);
+            } else {
+                self.on_spare_reaped(pid);
             }
         }
         if stop {

@@ -47,6 +47,8 @@ struct Files {
     pair: Pair,
     runtime: LogFile,
     lines: Lines,
+    /// What the runtime log has to say, while the task may still have no folder.
+    unsaid: Option<Vec<u8>>,
     /// Finds numbers, if anyone wants some.
     finder: Option<Finder>,
     stdout_line: Partial,
@@ -87,6 +89,7 @@ impl Output {
                 pair: Pair::new(logs, bound),
                 runtime: LogFile::new(logs.join(RUNTIME), bound),
                 lines: Lines::default(),
+                unsaid: None,
                 finder: Finder::new(metrics, logs),
                 stdout_line: Partial::default(),
                 stderr_line: Partial::default(),
@@ -131,7 +134,30 @@ impl Output {
             out.extend_from_slice(line.as_bytes());
             out.push(b'\n');
         }
-        self.files.runtime.append(&out);
+        match &mut self.files.unsaid {
+            Some(unsaid) => unsaid.append(&mut out),
+            None => {
+                self.files.runtime.append(&out);
+            }
+        }
+    }
+
+    /// Keeps the lines of the runtime log until [`Output::speak_up`].
+    pub(super) fn keep_quiet(&mut self) {
+        self.files.unsaid = Some(Vec::new());
+    }
+
+    /// Writes the lines that were kept.
+    pub(super) fn speak_up(&mut self) {
+        if let Some(unsaid) = self.files.unsaid.take() {
+            self.files.runtime.append(&unsaid);
+        }
+    }
+
+    /// The lines that were kept, if the command has written nothing.
+    pub(super) fn unsaid(&self) -> Option<&[u8]> {
+        let unsaid = self.files.unsaid.as_deref()?;
+        self.files.pair.is_empty().then_some(unsaid)
     }
 
     /// Reads what is there, at most so many buffers full. A pipe at its end is closed.

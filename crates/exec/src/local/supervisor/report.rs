@@ -9,6 +9,7 @@ use super::Supervisor;
 use super::start::limits;
 use super::task::{Reason, State};
 use crate::contract::{ExitReport, Happening, Level, PhaseName};
+use crate::local::layout::task_name;
 use crate::runner::init::Ending;
 use crate::sandbox::cgroup::AttemptGroup;
 
@@ -22,6 +23,13 @@ impl Supervisor {
             return;
         }
         task.output.drain(&mut self.buffer);
+        if let Some(unsaid) = task.output.unsaid()
+            && task.is_vacant
+        {
+            self.quiet.add(&task_name(&task.spec.id), unsaid);
+        } else {
+            self.lay_out(index);
+        }
         if self.collects_first(index) {
             return;
         }
@@ -36,7 +44,9 @@ impl Supervisor {
         self.running = self.running.saturating_sub(1);
         let out_of_memory = task.group.out_of_memory();
         let peak_memory = task.group.peak_memory();
-        task.group.remove();
+        if !task.is_vacant {
+            task.group.remove();
+        }
         if !self.in_memory || task.level == Level::Plain {
             let _ = remove_folder(task.folder.changes());
         }

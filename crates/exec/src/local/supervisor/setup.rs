@@ -24,7 +24,7 @@ use crate::data::stage::Staged;
 use crate::environment::Shared;
 use crate::local::journal::Journal;
 use crate::local::{Identity, Layout, write_atomically};
-use crate::log::Stencil;
+use crate::log::{QuietLog, Stencil};
 use crate::machine::{HeldPort, Ports};
 use crate::runner;
 use crate::sandbox::Machine;
@@ -94,6 +94,7 @@ impl Supervisor {
             attempt,
             secrets,
             journal,
+            quiet: QuietLog::new(&layout.tasks()),
             lock,
             signals,
             poll,
@@ -109,6 +110,9 @@ impl Supervisor {
             running: tasks.len(),
             tasks,
             by_pid: HashMap::new(),
+            recent: Vec::new(),
+            spares: Vec::new(),
+            leaving: HashMap::new(),
             timers: BinaryHeap::new(),
             buffer: vec![0; BUFFER],
             helpers: HashMap::new(),

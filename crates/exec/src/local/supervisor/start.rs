@@ -1,11 +1,13 @@
 //! How a task comes to life: folders, limits, pipes, and a first process in its sandbox.
 
+use std::ffi::CString;
 use std::fs;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use indexmap::IndexMap;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use nix::unistd::pipe2;
@@ -16,13 +18,13 @@ use super::output::Source;
 use super::setup::PROGRAM;
 use super::task::{State, Task};
 use super::{Supervisor, Timer, Token};
-use crate::contract::{Happening, Level, PhaseName, Secrets};
+use crate::contract::{Attempt, Happening, Level, PhaseName, Secrets};
 use crate::data::stage::StagedRole;
 use crate::data::{PINNACE_LINKS, RealPlaces, hard_coded};
-use crate::environment::{self, Folders};
+use crate::environment::{self, Folders, Shared};
 use crate::local::Layout;
 use crate::local::layout::task_name;
-use crate::runner::init::{HookStreams, Init, Streams};
+use crate::runner::init::{HookStreams, Init, NextTask, Streams};
 use crate::runner::script::Making;
 use crate::sandbox::cgroup::{Limits, TaskGroup};
 use crate::sandbox::{self, Access, Bind, View};
@@ -47,8 +49,20 @@ impl Supervisor {
     }
 
     fn try_start(&mut self, index: usize) -> Result<(), String> {
+        if self.move_in(index) {
+            return Ok(());
+        }
         let level = self.level;
         let as_root = self.machine.as_root;
+        let Some(task) = self.tasks.get(index) else {
+            return Ok(());
+        };
+        let watched = self
+            .attempt
+            .plan
+            .roles
+            .get(&task.spec.id.role)
+            .is_some_and(|role| !self.queue.is_empty() && self.can_follow(role, level));
         let Some(task) = self.tasks.get_mut(index) else {
             return Ok(());
         };
@@ -105,37 +119,16 @@ impl Supervisor {
         .map_err(|error| format!("cannot make a channel: {error}"))?;
         let work = task.folder.work();
         let memory = self.layout.memory();
-        let temporary = self.layout.temporary_of(&task.spec.id, level);
-        let code = match level {
-            Level::Overlay => PathBuf::from("/usr/local/pai/code"),
-            Level::ReadOnly | Level::Plain => work.join("code"),
-        };
         if level == Level::Plain {
+            let temporary = self.layout.temporary_of(&task.spec.id, level);
             make_folder(&temporary, 0o700)?;
         }
-        let ports = self
-            .environment
-            .peers()
-            .iter()
-            .find(|peer| peer.role == task.spec.id.role && peer.index == task.spec.id.index)
-            .map(|peer| peer.ports.clone())
-            .unwrap_or_default();
+        let ports = self.environment.ports_of(&task.spec.id);
         let start_in = match &role.workdir {
             Some(path) => PathBuf::from(places.of(path)),
             None => work.clone(),
         };
-        let mut own = self.environment.of_task(
-            &self.attempt,
-            &task.spec,
-            &ports,
-            Folders {
-                work: &work,
-                task: &temporary.join(".pinnace"),
-                shared: &self.layout.shared(),
-                temporary: &temporary,
-                code: &code,
-            },
-        );
+        let mut own = own_variables(&self.environment, &self.attempt, &self.layout, task, &ports);
         environment::add(&mut own, staged, program.as_deref());
         let waits_for_orders =
             !role.after.is_empty() || self.attempt.settings.keep_on_failure_minutes.is_some();
@@ -173,12 +166,17 @@ impl Supervisor {
                     files: making.files(),
                     shm_mb: role.resources.shm_mb,
                     pai_folder: speaks_of_pai_folder(role),
+                    watched,
                 },
                 making,
                 shell_path: self.shell.1,
-                environment: [self.environment.of_role(&task.spec.id.role), &own],
-                start_in: &start_in,
-                group: &task.group,
+                environment: self.environment.of_role(&task.spec.id.role),
+                task: NextTask {
+                    folder: task.folder.path().to_owned(),
+                    start_in,
+                    environment: own,
+                },
+                doors: task.group.take_doors(),
                 data_limit: data_limit(
                     limits,
                     self.group.as_ref().map(|group| group.can_limit().0),
@@ -199,7 +197,7 @@ impl Supervisor {
             Side::Parent(pid) => {
                 task.pid = Some(pid);
                 task.state = State::Preparing;
-                task.group.close_doors();
+                task.group.take_doors();
                 task.output.connect(Source::Stdout, stdout, &self.stencil);
                 task.output.connect(Source::Stderr, stderr, &self.stencil);
                 if let Some(runtime) = runtime {
@@ -214,11 +212,8 @@ impl Supervisor {
                     ports,
                     level,
                 });
-                self.watch_all(index);
+                self.after_start(index);
                 self.warn_of_hard_coded_paths(index, &places);
-                if let Some(seconds) = self.attempt.settings.time_limit_seconds {
-                    self.set_timer(index, Duration::from_secs(seconds), Timer::TimeLimit);
-                }
                 Ok(())
             }
         }
@@ -255,6 +250,15 @@ impl Supervisor {
                 pinnace_core::words::listed(&found, "and")
             );
             self.note(index, &text);
+        }
+    }
+
+    /// A task has a first process.
+    pub(super) fn after_start(&mut self, index: usize) {
+        self.watch_all(index);
+        self.recent.push((index, Instant::now()));
+        if let Some(seconds) = self.attempt.settings.time_limit_seconds {
+            self.set_timer(index, Duration::from_secs(seconds), Timer::TimeLimit);
         }
     }
 
@@ -295,6 +299,30 @@ impl Supervisor {
     }
 }
 
+/// The variables that only this task has.
+pub(super) fn own_variables(
+    environment: &Shared,
+    attempt: &Attempt,
+    layout: &Layout,
+    task: &Task,
+    ports: &IndexMap<String, Vec<u16>>,
+) -> Vec<CString> {
+    let work = task.folder.work();
+    let temporary = layout.temporary_of(&task.spec.id, task.level);
+    let code = match task.level {
+        Level::Overlay => PathBuf::from("/usr/local/pai/code"),
+        Level::ReadOnly | Level::Plain => work.join("code"),
+    };
+    let folders = Folders {
+        work: &work,
+        task: &temporary.join(".pinnace"),
+        shared: &layout.shared(),
+        temporary: &temporary,
+        code: &code,
+    };
+    environment.of_task(attempt, &task.spec, ports, folders)
+}
+
 /// Where tasks find this program, if they may link outputs.
 fn program_for_links(
     staged: &StagedRole,
@@ -333,7 +361,7 @@ fn make_folders(task: &Task) -> Result<(), String> {
     make_folder(&folder.work(), 0o755)
 }
 
-fn make_folder(path: &Path, mode: u32) -> Result<(), String> {
+pub(super) fn make_folder(path: &Path, mode: u32) -> Result<(), String> {
     match fs::DirBuilder::new().mode(mode).create(path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
@@ -346,7 +374,7 @@ fn make_folder(path: &Path, mode: u32) -> Result<(), String> {
 fn binds(
     role: &Role,
     secrets: &Secrets,
-    storages: &indexmap::IndexMap<String, PathBuf>,
+    storages: &IndexMap<String, PathBuf>,
     level: Level,
     work: &Path,
     shared: &Path,
@@ -393,7 +421,7 @@ fn binds(
     Ok(binds)
 }
 
-fn speaks_of_pai_folder(role: &Role) -> bool {
+pub(super) fn speaks_of_pai_folder(role: &Role) -> bool {
     let speaks = |text: &Text| {
         text.pieces()
             .iter()

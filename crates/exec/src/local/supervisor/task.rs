@@ -1,6 +1,7 @@
 //! One task as its supervisor sees it.
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use nix::unistd::Pid;
 use pinnace_core::plan::MetricRule;
@@ -68,6 +69,12 @@ pub(super) struct Task {
     pub(super) reason: Option<Reason>,
     pub(super) killed: bool,
     pub(super) cpu_micros: u64,
+    /// If it has the sandbox of other tasks: the CPU time that they have used.
+    pub(super) moved_in: Option<u64>,
+    /// Where its work folder is while it has no folder of its own.
+    pub(super) lodging: Option<PathBuf>,
+    /// Whether its sandbox is for another task.
+    pub(super) is_vacant: bool,
     /// Counts up when a timer is no longer meant.
     pub(super) timer_epoch: u32,
 }
@@ -103,6 +110,9 @@ impl Task {
             reason: None,
             killed: false,
             cpu_micros: 0,
+            moved_in: None,
+            lodging: None,
+            is_vacant: false,
             timer_epoch: 0,
         }
     }
