@@ -39,9 +39,12 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let scene = Scene {
-            place: Place::in_sight(),
-        };
+        Self::at(Place::in_sight())
+    }
+
+    fn at(place: Place) -> Self {
+        let scene = Scene { place };
+        scene.place.folder("cosmos");
         scene.place.folder("cosmos/train");
         scene.place.file("cosmos/train/data.txt", "one two three\n");
         scene.place.file("hemera.yaml", HEMERA);
@@ -68,13 +71,17 @@ impl Scene {
 
     /// The words that run the component with one of its three optional inputs.
     fn run_words(more: &[&str]) -> Vec<String> {
+        Self::run_words_with("TrainingDataDir=cosmos/train", more)
+    }
+
+    fn run_words_with(training: &str, more: &[&str]) -> Vec<String> {
         let words = [
             "run",
             "hemera.yaml",
             "--datastore",
             "cosmos=cosmos",
             "--input",
-            "TrainingDataDir=cosmos/train",
+            training,
             "--allow",
             "P1060",
         ];
@@ -222,6 +229,58 @@ fn a_module_runs_in_the_manner_of_aether_and_the_next_component_reads_its_real_r
         "output2",
     ];
     whole_chain("aether", &wanted);
+}
+
+#[test]
+fn a_module_is_told_where_the_data_of_a_dataset_or_a_datastore_really_lies() {
+    let scene = Scene::new();
+    let show = "#!/bin/sh\ncat \"$2/data.txt\" && printf 'at %s\\n' \"$2\"\necho /x | tee \"$7\" > \"$9\"\n";
+    scene.program(show);
+    scene.add(&[]).succeeded();
+    let added = ["data", "add", "train", "cosmos/train"];
+    scene.place.pinnace(&added).succeeded();
+    // Tasks have a `/tmp` of their own, and see nothing in it but what they are told of.
+    let hidden = tempfile::tempdir().unwrap();
+    fs::write(hidden.path().join("data.txt"), "hidden\n").unwrap();
+    let hidden = hidden.path().to_str().unwrap();
+    let train = scene.cosmos("train").display().to_string();
+    for (input, text, place) in [
+        ("dataset:train", "one two three", &*train),
+        (
+            "azureml://datastores/cosmos/paths/train",
+            "one two three",
+            &*train,
+        ),
+        (hidden, "hidden", hidden),
+    ] {
+        let words = Scene::run_words_with(&format!("TrainingDataDir={input}"), &[]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let said = scene.place.pinnace(&words).succeeded();
+        assert!(said.stdout.contains(text), "{said:?}");
+        assert!(said.stdout.contains(&format!("at {place}\n")), "{said:?}");
+    }
+    let words = Scene::run_words_with("TrainingDataDir=dataset:other", &[]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let said = scene.place.pinnace(&words);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.stderr.contains("the catalogue has no `dataset:other`"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn an_ordinary_user_registers_and_runs_a_module() {
+    let Some(place) = Place::of_ordinary_user() else {
+        return;
+    };
+    let scene = Scene::at(place);
+    scene.add(&[]).succeeded();
+    scene.run(&[]).succeeded();
+    let model = scene.cosmos("model").display().to_string();
+    assert_eq!(scene.outputs()[0]["pointsTo"], model);
+    let text = fs::read_to_string(scene.cosmos("model/model.txt")).unwrap();
+    assert_eq!(text, "one two three\n");
 }
 
 #[test]

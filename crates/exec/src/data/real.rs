@@ -30,6 +30,11 @@ impl RealPlaces {
         Self(places)
     }
 
+    /// Only what tasks are told in the place of targets.
+    pub(crate) fn told(told: &[(PathBuf, PathBuf)]) -> Self {
+        Self(told.to_vec())
+    }
+
     /// The real place of a path of the task.
     pub(crate) fn of(&self, path: &str) -> String {
         let path = Path::new(path);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use pinnace_core::plan::{DataKind, Input, InputMode, Output, OutputMode, Role};
+use pinnace_core::text::{Piece, Text};
 use pinnace_core::words;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,9 @@ pub(crate) struct StagedRole {
     pub(crate) shown: Vec<Bind>,
     /// Real places that stand for targets where nothing can be mounted, beside those of `shown`.
     pub(crate) instead: Vec<(PathBuf, PathBuf)>,
+    /// What tasks are told instead of targets that nobody makes: the addresses of data that they find themselves.
+    #[serde(default)]
+    pub(crate) told: Vec<(PathBuf, PathBuf)>,
     /// Variables that tell of it.
     pub(crate) variables: IndexMap<String, String>,
     /// Folders to be searched for programs first.
@@ -156,8 +160,11 @@ impl Stage<'_> {
         }
         self.python(role)?;
         for (name, input) in &role.inputs {
-            self.input(name, input)
-                .map_err(|why| format!("the input `{name}`: {why}"))?;
+            let done = match input.mode {
+                InputMode::Direct => self.address(input, role),
+                InputMode::Mount | InputMode::Download => self.input(name, input),
+            };
+            done.map_err(|why| format!("the input `{name}`: {why}"))?;
         }
         for shown in Outputs::of(role, &self.folders, self.settings)?.shown {
             copy::open_folder(&shown.from)
@@ -214,10 +221,34 @@ impl Stage<'_> {
         });
     }
 
+    /// Data of which a task is only told where it lies. What lies in a folder that every task has of its own is shown
+    /// to it there.
+    fn address(&mut self, input: &Input, role: &Role) -> Result<(), String> {
+        let place = match place::find(&input.source, self.settings) {
+            Ok(place) => place,
+            Err(why) if names_path(role, &input.target) => return Err(why),
+            // The task gets the address as it is written.
+            Err(_) => return Ok(()),
+        };
+        let address = match place {
+            Place::There(location) => PathBuf::from(location.as_str()),
+            Place::Here(path) => {
+                let is_near = |other: &PathBuf| other.starts_with(&path) || path.starts_with(other);
+                let is_shown = self.settings.storages.values().any(is_near);
+                let is_hidden = path.starts_with("/tmp") && path != Path::new("/tmp");
+                if is_hidden && path.exists() && !is_shown {
+                    self.show(path.clone(), &path, Access::Read);
+                }
+                path
+            }
+        };
+        self.ready
+            .told
+            .push((PathBuf::from(&input.target), address));
+        Ok(())
+    }
+
     fn input(&mut self, name: &str, input: &Input) -> Result<(), String> {
-        if input.mode == InputMode::Direct {
-            return Ok(());
-        }
         let (source, file) = match place::find(&input.source, self.settings)? {
             Place::Here(path) => {
                 let file = path.file_name().unwrap_or_default().to_owned();
@@ -287,6 +318,12 @@ impl Stage<'_> {
         self.show(folder.clone(), folder, Access::Write);
         Ok(())
     }
+}
+
+/// Whether the command of a role names a path of the task.
+fn names_path(role: &Role, wanted: &str) -> bool {
+    let mut pieces = role.command.iter().flat_map(Text::pieces);
+    pieces.any(|piece| matches!(piece, Piece::Path { path } if path == wanted))
 }
 
 /// Where the outputs of a role are written.

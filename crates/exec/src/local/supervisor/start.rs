@@ -91,9 +91,10 @@ impl Supervisor {
         let places = match level {
             Level::Plain => {
                 let files = role.files.keys().map(String::as_str);
-                RealPlaces::new(&binds, &staged.instead, files, task.folder.changes())
+                let instead = [&staged.instead[..], &staged.told].concat();
+                RealPlaces::new(&binds, &instead, files, task.folder.changes())
             }
-            _ => RealPlaces::default(),
+            _ => RealPlaces::told(&staged.told),
         };
         let limits = limits(role, self.capacity);
         task.group = match &self.group {

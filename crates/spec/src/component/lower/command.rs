@@ -1,7 +1,7 @@
 //! The command line with its values.
 
 use pinnace_core::origin::Origin;
-use pinnace_core::plan::InputMode;
+use pinnace_core::plan::{InputMode, Location, Scheme};
 use pinnace_core::text::Text;
 
 use super::bind::Giver;
@@ -142,6 +142,13 @@ impl<'d> Lowering<'_, 'd> {
         match (input.holds, giver) {
             (Holds::Data, giver) if self.input_mode(input) == InputMode::Direct => {
                 let location = self.values.locations.get(input.name.text);
+                // A module knows neither datasets nor datastores; what they stand for is put in when it runs.
+                let is_name = |location: &Location| {
+                    matches!(location.scheme(), Scheme::Dataset | Scheme::Datastore)
+                };
+                if self.is(Kind::Hemera) && location.is_some_and(is_name) {
+                    return Some(path_text(&input_target(input.name.text)));
+                }
                 let text = location
                     .map(|location| location.as_str().to_owned())
                     .or_else(|| giver.map(|giver| giver.text().to_owned()));
