@@ -387,6 +387,8 @@ fn what_cannot_run_is_refused_before_anything_is_stored() {
     let unknown = scene.run(&[]);
     assert_eq!(unknown.code, Some(2), "{unknown:?}");
     assert!(unknown.stderr.contains("error[P1033]"), "{unknown:?}");
+    let lax = scene.run(&["--compat", "azureml"]);
+    assert_eq!(lax.code, Some(2), "{lax:?}");
     let near = ID.replace("264", "265");
     let words = ["module", "add", "module", "--id", &near];
     scene.place.pinnace(&words).succeeded();

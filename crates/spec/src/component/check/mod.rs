@@ -80,6 +80,10 @@ pub fn azureml_accepts(
         &codes::BAD_POLICY,
     ];
     let (code, span) = (diagnostic.code, diagnostic.span);
+    // What this machine lacks for a run is no matter of taste.
+    if code == &codes::MISSING_MODULE || code == &codes::NO_MODULE_PROGRAM {
+        return false;
+    }
     let written = sources.slice(span);
     // Bounds that are no numbers are refused; those in the wrong order have the other one beside them.
     let wrong_order = code == &codes::BAD_BOUNDS && !diagnostic.related.is_empty();
