@@ -1,6 +1,7 @@
 //! The `pinnace` command. Results go to standard output, talk goes to standard error.
 
 mod command;
+mod component_copy;
 mod config_folder;
 mod disk;
 mod explain;

@@ -7,7 +7,7 @@ use pinnace_core::fidelity::Engine;
 use pinnace_spec::component::command::Manner;
 use pinnace_spec::diagnostic::render::{self, Colour, Report};
 use pinnace_spec::diagnostic::{Diagnostics, Levels};
-use pinnace_spec::job::{self, Compat, Dialect, Outcome, OverrideRequest, Request};
+use pinnace_spec::job::{self, Compat, Dialect, Outcome, OverrideRequest, Packages, Request};
 use pinnace_spec::overrides::{Overrides, Used};
 use pinnace_spec::secrets::Redactor;
 use pinnace_spec::setting::{RunSettingsFile, Setting};
@@ -70,6 +70,12 @@ pub(crate) struct ReadArgs {
     #[arg(long = "runsettings", value_name = "FILE")]
     run_settings: Option<PathBuf>,
 
+    /// Install the packages of pip that a component lists, into an environment that is kept for later runs
+    ///
+    /// Without it a component runs with the Python of this machine and the packages that it has.
+    #[arg(long)]
+    install_packages: bool,
+
     /// The folder of marketplace items that `marketplace://` names, such as `DIR/data/mnist.yaml`
     #[arg(
         long,
@@ -117,6 +123,8 @@ enum CompatWord {
     Openpai,
     /// What the clients of Azure ML accept is only a warning
     Azureml,
+    /// Of several regular expressions of an override that fit, the last counts
+    Shrike,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -165,6 +173,7 @@ pub(crate) struct Reader {
     outputs: Vec<Setting>,
     registers: Vec<Setting>,
     run_settings: Option<RunSettingsFile>,
+    packages: Packages,
     here: Option<String>,
     compat: Compat,
     manner: Manner,
@@ -230,9 +239,12 @@ impl ReadArgs {
             ..Limits::default()
         };
         let overrides = self.tenant.load(&limits);
-        let overrides = overrides
+        let mut overrides = overrides
             .inspect_err(|message| complain(color, message))
             .ok()?;
+        if let (Some(CompatWord::Shrike), Some(loaded)) = (self.compat, &mut overrides) {
+            loaded.overrides.prefer_last_pattern();
+        }
         let run_settings = self
             .run_settings
             .map(|path| read_run_settings(&path, &limits));
@@ -248,13 +260,17 @@ impl ReadArgs {
             outputs: self.outputs.into_iter().map(Setting::output).collect(),
             registers: self.registers.into_iter().map(Setting::register).collect(),
             run_settings,
+            packages: match self.install_packages {
+                true => Packages::Installed,
+                false => Packages::OfMachine,
+            },
             here: std::env::current_dir()
                 .ok()
                 .and_then(|folder| folder.into_os_string().into_string().ok()),
             compat: match self.compat {
                 Some(CompatWord::Openpai) => Compat::OpenPai,
                 Some(CompatWord::Azureml) => Compat::AzureMl,
-                None => Compat::None,
+                Some(CompatWord::Shrike) | None => Compat::None,
             },
             manner: match self.manner {
                 MannerWord::Aml => Manner::Aml,
@@ -335,6 +351,7 @@ impl Reader {
                     outputs: &self.outputs,
                     registers: &self.registers,
                     run_settings: self.run_settings.as_ref(),
+                    packages: self.packages,
                     folder: folder.as_deref(),
                     here: self.here.as_deref(),
                     compat: self.compat,

@@ -102,7 +102,7 @@ fn on_this_machine(feature: Feature) -> (Honour, &'static str) {
         Feature::Notification => (NotHonoured, "no messages are sent"),
         Feature::Packages => (
             Approximated,
-            "the task uses the programs and packages of this machine; nothing is installed",
+            "the task uses the programs and packages of this machine; `--install-packages` installs those of pip",
         ),
         Feature::Windows => (NotHonoured, "tasks run on the system of this machine"),
         Feature::ComputeTarget => (NotHonoured, "one machine has no compute targets"),

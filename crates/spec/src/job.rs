@@ -76,6 +76,16 @@ pub enum Compat {
     AzureMl,
 }
 
+/// Where the packages that a file lists come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Packages {
+    /// The machine has them, or not.
+    #[default]
+    OfMachine,
+    /// They are installed for the tasks.
+    Installed,
+}
+
 /// What is wanted of a file.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
@@ -91,6 +101,8 @@ pub struct Request<'a> {
     pub registers: &'a [Setting],
     /// `--runsettings`. They come before all settings, so that a flag has the last word.
     pub run_settings: Option<&'a RunSettingsFile>,
+    /// `--install-packages`: where the packages that a file lists come from.
+    pub packages: Packages,
     /// The absolute folder of the file; relative paths in it are taken from there.
     pub folder: Option<&'a str>,
     /// The absolute folder from which relative paths in flags are taken.
@@ -125,6 +137,7 @@ impl<'a> Request<'a> {
             outputs: &[],
             registers: &[],
             run_settings: None,
+            packages: Packages::OfMachine,
             folder: None,
             here: None,
             compat: Compat::None,

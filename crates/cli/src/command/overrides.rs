@@ -1,16 +1,17 @@
 use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use pinnace_core::words;
+use pinnace_spec::component::{self, Parts};
 use pinnace_spec::diagnostic::{Diagnostics, Levels, render};
 use pinnace_spec::overrides::{self, Materialised, Used};
 use pinnace_spec::source::Source;
 use pinnace_spec::yaml::{self, Limits};
 
 use super::{Exit, complain, usage};
+use crate::component_copy::{self, Place};
+use crate::disk::Disk;
 use crate::files::{self, Input, shown};
 use crate::reading::colour;
 use crate::tenant::{self, Loaded, TenantArgs};
@@ -33,7 +34,8 @@ enum Action {
 /// Show what overrides change in files, or write the changed files into a folder
 ///
 /// Without `--write` the changes are shown as a diff. With it, each file is written into the folder as the
-/// overrides make it; comments and layout stay. The files themselves are never written to.
+/// overrides make it; comments and layout stay. Of a component its code, includes and files of packages are copied along. The files
+/// themselves are never written to.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 done, 1 errors in a file or in the configuration, 2 wrong use or an unreadable file.
@@ -54,8 +56,18 @@ struct Apply {
     #[arg(long, requires = "write")]
     force: bool,
 
+    /// Copy what another program does with several regular expressions that fit
+    #[arg(long, value_enum, value_name = "PROGRAM")]
+    compat: Option<CompatWord>,
+
     #[command(flatten)]
     tenant: TenantArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CompatWord {
+    /// The last of them counts, not the first
+    Shrike,
 }
 
 impl Override {
@@ -75,7 +87,12 @@ impl Apply {
         tenant.show_diff = false;
         let limits = Limits::default();
         let loaded = match tenant.load(&limits) {
-            Ok(Some(loaded)) => loaded,
+            Ok(Some(mut loaded)) => {
+                if self.compat.is_some() {
+                    loaded.overrides.prefer_last_pattern();
+                }
+                loaded
+            }
             Ok(None) => {
                 let message = "`--overrides FILE` or `--config FILE` says what to apply";
                 return usage(color, &[message.to_owned()]);
@@ -92,17 +109,20 @@ impl Apply {
             Ok(inputs) => inputs,
             Err(problems) => return usage(color, &problems),
         };
-        let base = common_folder(&inputs);
         let mut used = Used::default();
         let mut exit = Exit::Clean;
+        let mut all = Vec::new();
         for input in &inputs {
-            let done = match changed(input, &loaded, &limits, color) {
-                Ok(done) => done,
-                Err(failed) => {
-                    exit = failed;
-                    continue;
-                }
-            };
+            match changed(input, &loaded, &limits, color) {
+                Ok(done) => all.push((input, done)),
+                Err(failed) => exit = failed,
+            }
+        }
+        let base = common_folder(
+            &inputs,
+            all.iter().filter_map(|(_, done)| done.parts.as_ref()),
+        );
+        for (input, done) in &all {
             used.add(&done.used);
             if show_diff {
                 terminal::print(&done.diff);
@@ -114,8 +134,26 @@ impl Apply {
                 ));
             }
             if let Some(folder) = &self.write {
-                match write(input, &base, folder, self.force, &done.made) {
-                    Ok(target) => terminal::talk(&format!("wrote {}\n", shown(&target))),
+                let place = Place {
+                    base: &base,
+                    folder,
+                    force: self.force,
+                };
+                let specs: Vec<&Path> = inputs.iter().filter_map(Input::path).collect();
+                let written = write(input, place, &done.made).and_then(|target| {
+                    let copied = match &done.parts {
+                        Some(parts) => component_copy::copy(parts, &specs, place)?,
+                        None => 0,
+                    };
+                    Ok((target, copied))
+                });
+                match written {
+                    Ok((target, 0)) => terminal::talk(&format!("wrote {}\n", shown(&target))),
+                    Ok((target, copied)) => terminal::talk(&format!(
+                        "wrote {}, and {} of the component\n",
+                        shown(&target),
+                        words::count(copied, "file")
+                    )),
                     Err(message) => {
                         complain(color, &message);
                         exit = Exit::Usage;
@@ -140,6 +178,8 @@ struct Done {
     made: Materialised,
     diff: String,
     used: Used,
+    /// What belongs to it, if it is a component.
+    parts: Option<Parts>,
 }
 
 fn changed(input: &Input, loaded: &Loaded, limits: &Limits, color: Color) -> Result<Done, Exit> {
@@ -187,17 +227,39 @@ fn changed(input: &Input, loaded: &Loaded, limits: &Limits, color: Color) -> Res
         return Err(Exit::Problems);
     };
     let made = overrides::materialise(source, &root, limits);
+    let folder = input.folder();
+    let parts = folder.and_then(|folder| {
+        component::parts(
+            &root,
+            &loaded.overrides,
+            &folder,
+            &sources,
+            &Disk::new(None),
+        )
+    });
     Ok(Done {
+        parts,
         diff: overrides::diff(source, &made, limits),
         made,
         used: report.used,
     })
 }
 
-/// The folder that all files lie in, so that files of one name keep apart.
-fn common_folder(inputs: &[Input]) -> PathBuf {
-    let folders = inputs.iter().filter_map(|input| input.path()?.parent());
-    let mut folders = folders.map(Path::to_owned);
+/// The folder that all files and what belongs to them lie in, so that paths between them stay right and files of one name
+/// keep apart.
+fn common_folder<'a>(inputs: &[Input], parts: impl Iterator<Item = &'a Parts>) -> PathBuf {
+    let files = inputs.iter().filter_map(|input| input.path()?.parent());
+    let files = files.map(absolute);
+    let parts = parts.flat_map(|parts| &parts.paths).map(|path| {
+        let path = Path::new(path);
+        let folder = if path.is_dir() {
+            Some(path)
+        } else {
+            path.parent()
+        };
+        folder.unwrap_or(path).to_owned()
+    });
+    let mut folders = files.chain(parts);
     let Some(first) = folders.next() else {
         return PathBuf::new();
     };
@@ -207,48 +269,30 @@ fn common_folder(inputs: &[Input]) -> PathBuf {
     })
 }
 
+/// A path from the root without `..`, as the parts of components have theirs.
+fn absolute(path: &Path) -> PathBuf {
+    let is_here = path.as_os_str().is_empty();
+    let path = if is_here { Path::new(".") } else { path };
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut plain = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 /// Writes a file into the folder, never over the one that it is made of.
-fn write(
-    input: &Input,
-    base: &Path,
-    folder: &Path,
-    force: bool,
-    made: &Materialised,
-) -> Result<PathBuf, String> {
+fn write(input: &Input, place: Place<'_>, made: &Materialised) -> Result<PathBuf, String> {
     let Some(path) = input.path() else {
         return Err("standard input has no name to be written under".to_owned());
     };
-    let target = folder.join(path.strip_prefix(base).unwrap_or(path));
-    let failed = |error: std::io::Error| format!("`{}`: {error}", shown(&target));
-    if !target.starts_with(folder) {
-        return Err(format!("`{}` lies outside the folder", shown(&target)));
-    }
-    if let Ok(there) = target.metadata() {
-        let own = path.metadata().map_err(failed)?;
-        if (there.dev(), there.ino()) == (own.dev(), own.ino()) {
-            return Err(format!(
-                "`{}` is the file itself, which is never written to",
-                shown(&target)
-            ));
-        }
-        if !force {
-            let message = "is already there; `--force` replaces it";
-            return Err(format!("`{}` {message}", shown(&target)));
-        }
-    }
-    if let Some(parent) = target.parent() {
-        std::fs::create_dir_all(parent).map_err(failed)?;
-    }
-    // What lies behind a link is someone else's file: a new one takes the link's place.
-    let mut name = target.clone().into_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = PathBuf::from(name);
-    let file = OpenOptions::new().write(true).create_new(true).open(&part);
-    let written = file.and_then(|mut file| file.write_all(made.text.as_bytes()));
-    let moved = written.and_then(|()| std::fs::rename(&part, &target));
-    if moved.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    moved.map_err(failed)?;
+    let own = absolute(path.parent().unwrap_or(path)).join(path.file_name().unwrap_or_default());
+    let target = place.target(&own)?;
+    component_copy::write(&target, made.text.as_bytes(), &own, place.force)?;
     Ok(target)
 }

@@ -318,3 +318,149 @@ fn a_diff_shows_no_secret() {
     assert!(run.stdout.contains("+name: other"), "{}", run.stdout);
     assert!(!(run.stdout.clone() + &run.stderr).contains("not-a-real-token"));
 }
+
+const FEED: &str = "--index-url https://example.org/_packaging/PolymerPythonPackages/pypi/simple/";
+
+/// A component whose code, includes and packages stand in other places than its spec.
+fn scattered() -> TestEnv {
+    let env = TestEnv::new();
+    env.write(
+        "project/specs/train/spec.yaml",
+        "name: train\nversion: 1\ntype: CommandComponent\ncode: ../../src\ncommand: python train.py\n\
+         environment:\n  docker: {image: old}\n  conda: {conda_dependencies_file: env/conda.yaml}\n",
+    );
+    env.write(
+        "project/specs/train/spec.additional_includes",
+        "../../shared\n",
+    );
+    env.write("project/src/train.py", "print(1)\n");
+    env.write("project/src/.amlignore", "*.log\n");
+    env.write("project/src/run.log", "old\n");
+    env.write(
+        "project/src/env/conda.yaml",
+        format!("dependencies:  # all\n  - python=3.8\n  - pip:\n    - {FEED}\n    - numpy  # for sums\n"),
+    );
+    env.write("project/shared/lib.py", "x = 1\n");
+    env.write(
+        "tenants.yaml",
+        "tenant_overrides:\n  dev:\n    remove_polymer_pkg_idx: true\n    environment.docker.image: {old: new}\n",
+    );
+    env
+}
+
+#[test]
+fn a_whole_component_is_written_on_request() {
+    let env = scattered();
+    let before = state(env.path());
+    let arguments = [
+        "override",
+        "apply",
+        "project/specs/train/spec.yaml",
+        "--overrides",
+        "tenants.yaml",
+        "--tenant",
+        "dev",
+        "--write",
+        "project/src/out",
+    ];
+    let run = env.run(&arguments).expect(0);
+    assert!(
+        run.stderr.contains("and 5 files of the component"),
+        "{}",
+        run.stderr
+    );
+    let out = env.path().join("project/src/out");
+    let files: Vec<String> = state(&out)
+        .keys()
+        .map(|path| {
+            path.strip_prefix(&out)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    let expected = [
+        "shared/lib.py",
+        "specs/train/spec.additional_includes",
+        "specs/train/spec.yaml",
+        "src/.amlignore",
+        "src/env/conda.yaml",
+        "src/train.py",
+    ];
+    assert_eq!(files, expected);
+    let conda = std::fs::read_to_string(out.join("src/env/conda.yaml")).unwrap();
+    assert_eq!(
+        conda,
+        "dependencies:  # all\n  - python=3.8\n  - pip:\n    - numpy  # for sums\n"
+    );
+    let spec = out.join("specs/train/spec.yaml");
+    env.run(&["check", spec.to_str().unwrap()]).expect(0);
+    std::fs::remove_dir_all(out).unwrap();
+    assert_eq!(state(env.path()), before);
+}
+
+#[test]
+fn a_task_finds_its_file_of_packages_without_the_feeds() {
+    let env = scattered();
+    let arguments = [
+        "explain",
+        "project/specs/train/spec.yaml",
+        "--overrides",
+        "tenants.yaml",
+        "--tenant",
+        "dev",
+        "--install-packages",
+        "--format",
+        "json",
+    ];
+    let run = env.run(&arguments).expect(0);
+    let shown: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let main = &shown["plan"]["roles"]["main"];
+    let path = "/mnt/scripts/env/conda.yaml";
+    let file = main["files"][path].as_str().unwrap();
+    assert!(
+        file.contains("numpy") && !file.contains("index-url"),
+        "{file}"
+    );
+    assert_eq!(main["python"]["requirements"], serde_json::json!(["numpy"]));
+    let origin = &shown["origins"][format!("roles.main.files.{path}")];
+    assert_eq!(origin["kind"], "override", "{origin}");
+}
+
+#[test]
+fn the_last_pattern_counts_with_the_manners_of_shrike() {
+    let env = TestEnv::new();
+    env.write("job.yaml", HELLO);
+    env.write(
+        "t.yaml",
+        "tenant_overrides: {dev: {name: {'(h.*)': 'first-$1', '(he.*)': 'last-$1'}}}\n",
+    );
+    let apply = |more: &[&str]| {
+        let mut all = vec![
+            "override",
+            "apply",
+            "job.yaml",
+            "--overrides",
+            "t.yaml",
+            "--tenant",
+            "dev",
+        ];
+        all.extend(more);
+        env.run(&all).expect(0).stdout
+    };
+    assert!(apply(&[]).contains("+name: first-hello"));
+    assert!(apply(&["--compat", "shrike"]).contains("+name: last-hello"));
+    let explain = [
+        "explain",
+        "job.yaml",
+        "--overrides",
+        "t.yaml",
+        "--tenant",
+        "dev",
+        "--compat",
+        "shrike",
+    ];
+    let run = env.run(&explain).expect(0);
+    assert!(run.stdout.contains("last-hello"), "{}", run.stdout);
+}

@@ -13,6 +13,7 @@ mod engine;
 mod failure;
 mod hemera;
 mod overrides;
+mod packages;
 mod prerequisites;
 mod processor;
 mod recipes;

@@ -258,7 +258,7 @@ fn a_requirement_that_does_not_exist_fails_the_job_with_what_pip_says() {
 }
 
 /// Writes an empty package into a folder, as an index would hold it.
-fn wheel(folder: &Path, version: &str) {
+pub(crate) fn wheel(folder: &Path, version: &str) {
     let script = format!(
         "import sys, zipfile
 name = 'tinypinnace-{version}.dist-info/'

@@ -23,6 +23,7 @@ mod remote;
 mod snapshot;
 pub(crate) mod stage;
 mod tell;
+mod zip;
 
 use pinnace_core::plan::{Location, Scheme};
 

@@ -24,10 +24,11 @@ const LAST_LINES: usize = 6;
 const COMPLETE: &str = "pinnace-complete";
 
 /// The environment for these requirements, made if there is none. `file` is a file with more of them, `code` the folder from which
-/// it takes relative paths.
+/// relative paths in them are taken.
 pub(crate) fn environment(
     requirements: &[String],
     file: Option<&Path>,
+    code: Option<&Path>,
     cache: &Path,
     teller: &Teller,
 ) -> Result<PathBuf, String> {
@@ -38,11 +39,15 @@ pub(crate) fn environment(
         None => String::new(),
     };
     let mut key = Sha256::new();
+    let lines = requirements.join("\n");
     for part in [
         python.version.as_str(),
-        &requirements.join("\n"),
+        &lines,
         written.as_str(),
-        &file.map_or(String::new(), |file| local_parts(&written, file)),
+        &file
+            .and_then(Path::parent)
+            .map_or(String::new(), |folder| local_parts(&written, folder)),
+        &code.map_or(String::new(), |folder| local_parts(&lines, folder)),
     ] {
         key.update(part);
         key.update([0]);
@@ -61,7 +66,7 @@ pub(crate) fn environment(
     teller.note("installing Python packages");
     let _ = fs::remove_dir_all(&environment);
     python.make(&environment)?;
-    if let Err(error) = python.install(&environment, requirements, file) {
+    if let Err(error) = python.install(&environment, requirements, file, code) {
         let _ = fs::remove_dir_all(&environment);
         return Err(error);
     }
@@ -71,8 +76,7 @@ pub(crate) fn environment(
 }
 
 /// A file of requirements can name other files and folders; they are part of what makes an environment.
-fn local_parts(text: &str, file: &Path) -> String {
-    let folder = file.parent().unwrap_or(Path::new("/"));
+fn local_parts(text: &str, folder: &Path) -> String {
     let mut parts = String::new();
     for line in text.lines().map(str::trim) {
         let named = line
@@ -142,6 +146,7 @@ impl Python {
         environment: &Path,
         requirements: &[String],
         file: Option<&Path>,
+        code: Option<&Path>,
     ) -> Result<(), String> {
         let python = environment.join("bin/python");
         let mut command = if self.has_uv {
@@ -169,17 +174,35 @@ impl Python {
         if let Some(file) = file {
             let used = rest.as_ref().map_or(file, |rest| rest.0.as_path());
             command.arg("-r").arg(used);
-            if let Some(folder) = file.parent() {
-                command.current_dir(folder);
-            }
+        }
+        if let Some(folder) = file.and_then(Path::parent).or(code) {
+            command.current_dir(folder);
         }
         // Lines of a file of requirements may hold options, markers and secrets, so they are no words of a command line.
-        let lines = requirements.join("\n");
+        let lines: Vec<String> = requirements
+            .iter()
+            .map(|line| from_folder(line, code))
+            .collect();
+        let lines = lines.join("\n");
         if !requirements.is_empty() {
             command.args(["-r", if self.has_uv { "-" } else { "/dev/stdin" }]);
         }
         run(&mut command, &lines)
             .map_err(|said| format!("the Python packages cannot be installed: {said}"))
+    }
+}
+
+/// A line that names another file of requirements, with its path from the root: pip would look for it where the line comes from.
+fn from_folder(line: &str, folder: Option<&Path>) -> String {
+    let options = ["-r", "--requirement", "-c", "--constraint"];
+    let named = options.iter().find_map(|option| {
+        let rest = line.trim().strip_prefix(option)?;
+        let path = rest.trim_start_matches([' ', '\t', '=']);
+        (path.len() < rest.len() && !path.contains("://")).then_some((option, path))
+    });
+    match (named, folder) {
+        (Some((option, path)), Some(folder)) => format!("{option} {}", folder.join(path).display()),
+        _ => line.to_owned(),
     }
 }
 
@@ -262,12 +285,53 @@ fn run(command: &mut Command, input: &str) -> Result<(), String> {
         .filter(|line| !line.trim().is_empty())
         .collect();
     let last = lines.len().saturating_sub(LAST_LINES);
-    Err(lines.get(last..).unwrap_or_default().join("; "))
+    Err(without_logins(
+        &lines.get(last..).unwrap_or_default().join("; "),
+    ))
+}
+
+/// What an installer said may quote the address of a feed with the login in it.
+fn without_logins(said: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = said;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + "://".len());
+        shown.push_str(before);
+        let host = after
+            .find(|char: char| char.is_whitespace() || "/'\"`,;)".contains(char))
+            .unwrap_or(after.len());
+        let (address, more) = after.split_at(host);
+        shown.push_str(address.rsplit('@').next().unwrap_or(address));
+        rest = more;
+    }
+    shown + rest
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_requirements_are_named_from_the_root() {
+        let code = Some(Path::new("/code"));
+        assert_eq!(from_folder("-r a/b.txt", code), "-r /code/a/b.txt");
+        assert_eq!(
+            from_folder("--constraint=c.txt", code),
+            "--constraint /code/c.txt"
+        );
+        for line in ["-r https://host/a.txt", "requests", "-requests"] {
+            assert_eq!(from_folder(line, code), line);
+        }
+        assert_eq!(from_folder("-r a.txt", None), "-r a.txt");
+    }
+
+    #[test]
+    fn logins_are_cut_out_of_what_an_installer_says() {
+        assert_eq!(
+            without_logins("error: https://me:t@ken@host/simple/x failed; see http://host, or a@b"),
+            "error: https://host/simple/x failed; see http://host, or a@b"
+        );
+    }
 
     #[test]
     fn packages_that_are_asked_for_twice_are_left_out_of_the_file() {

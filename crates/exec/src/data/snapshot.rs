@@ -11,6 +11,7 @@ use pinnace_core::plan::{Code, Location};
 
 use super::copy::{self, at};
 use super::place::{self, Place};
+use super::zip;
 use crate::contract::Settings;
 
 /// Larger files are linked where tasks see a copy-on-write view of them: copying them takes longer than it is worth.
@@ -62,6 +63,18 @@ pub(crate) fn take(
                 include.name()
             ));
         }
+        if let Some(folder) = folder_to_zip(&source) {
+            zip::write(&folder, &target).map_err(|error| {
+                format!(
+                    "`{}` cannot be zipped: {}",
+                    folder.display(),
+                    copy::plain(&error)
+                )
+            })?;
+            camera.size.files += 1;
+            camera.size.bytes += fs::metadata(&target).map_err(words)?.len();
+            continue;
+        }
         let kind = fs::metadata(&source)
             .map_err(|error| format!("`{include}` is not there: {}", copy::plain(&error)))?;
         if kind.is_dir() {
@@ -89,6 +102,13 @@ pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         entered: HashSet::new(),
     };
     camera.folder(&root, to, "", &root, &Ignore::default())
+}
+
+/// The folder `x` for an include `x.zip` that is not there.
+fn folder_to_zip(include: &Path) -> Option<PathBuf> {
+    let is_zip = include.extension().is_some_and(|end| end == "zip");
+    let folder = include.with_extension("");
+    (is_zip && !include.exists() && folder.is_dir()).then_some(folder)
 }
 
 fn local(location: &Location, settings: &Settings) -> Result<PathBuf, String> {

@@ -205,7 +205,14 @@ impl Stage<'_> {
             return Ok(());
         }
         let cache = self.cache();
-        let environment = python::environment(&requirements, file.as_deref(), &cache, self.teller)?;
+        let code = role.code.as_ref().map(|_| self.folders.code());
+        let environment = python::environment(
+            &requirements,
+            file.as_deref(),
+            code.as_deref(),
+            &cache,
+            self.teller,
+        )?;
         let place = environment.to_string_lossy().into_owned();
         self.ready.variables.insert("VIRTUAL_ENV".to_owned(), place);
         self.ready.programs.push(environment.join("bin"));

@@ -131,18 +131,8 @@ fn include(
     }
     let zipped = path.strip_suffix(".zip");
     match (library.look(&path), zipped) {
-        (Look::Missing, Some(folder)) if library.look(folder) == Look::Folder => {
-            let mut diagnostic = bad(
-                format!(
-                    "`{}` is not there, and Pinnace does not zip the folder",
-                    written.text
-                ),
-                "zip it yourself, or include the folder",
-            );
-            diagnostic.severity = Severity::Warning;
-            out.push(diagnostic);
-            return None;
-        }
+        // The folder is zipped when the snapshot is made.
+        (Look::Missing, Some(folder)) if library.look(folder) == Look::Folder => {}
         (Look::Missing, _) => {
             out.push(bad(
                 format!("the include `{}` is not there", written.text),

@@ -14,14 +14,18 @@ mod includes;
 pub mod lower;
 pub mod model;
 pub mod module;
+mod packages;
+mod parts;
 mod paths;
 pub mod read;
 pub mod snapshot;
 mod trial;
 mod variables;
 
+pub use parts::{Parts, parts};
+
 use crate::diagnostic::{Diagnostics, Severity};
-use crate::job::{Compat, Dialect, Job, Request};
+use crate::job::{Compat, Dialect, Job, Packages, Request};
 use crate::library::Library;
 use crate::secrets::SecretValues;
 use crate::shape;
@@ -82,13 +86,18 @@ pub fn read_job(
     let lowered = lower::lower(
         &component, &templates, sources, request, library, building, out,
     )?;
+    let mut fidelity = shape::account(root, &fields::SHAPE, request.engine, sources);
+    if request.packages == Packages::Installed {
+        let packages = packages::of(&component, request, sources, library);
+        packages.account(&mut fidelity, request.engine, sources);
+    }
     Some(Job {
         dialect: Dialect::Component,
         plan: lowered.plan,
         command_line: lowered.command_line,
         origins: lowered.origins,
-        fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
-        secrets: SecretValues::of_document(root),
+        fidelity,
+        secrets: SecretValues::of_document(root).and(lowered.secrets),
     })
 }
 

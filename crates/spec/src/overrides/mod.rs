@@ -23,6 +23,7 @@ mod unused;
 
 pub use apply::{Change, Report, apply};
 pub use config::SECTION;
+pub use feed::{is_feed, without_feed_lines, without_feeds};
 pub use tenant::Tenant;
 pub use text::{Materialised, diff, materialise};
 pub use unused::{Used, unused};
@@ -69,6 +70,19 @@ impl Overrides {
             sources.add(name.as_str(), text.as_str());
         }
         sources
+    }
+
+    /// The rule that takes the lines of package feeds out, also of files that a document names: its name and its place.
+    pub fn feed_rule(&self) -> Option<(&str, Span)> {
+        let rule = self.remove_feeds.as_ref()?;
+        Some((&rule.name, rule.span))
+    }
+
+    /// Of several regular expressions that fit, lets the last one count instead of the first, as shrike does.
+    pub fn prefer_last_pattern(&mut self) {
+        for rule in &mut self.rules {
+            rule.patterns.reverse();
+        }
     }
 
     /// Whether there is nothing to do.

@@ -227,13 +227,26 @@ fn feeds_are_removed_only_on_request_also_when_they_stand_side_by_side() {
     assert_eq!(done.lines(SPEC).len(), 2);
     assert!(done.lines(SPEC).iter().all(|line| line.starts_with('-')));
     assert!(!done.text.contains("O365") && done.text.contains("packages.example.com"));
-    let file = "environment:\n  conda:\n    conda_dependencies_file: env.yml\n";
-    let config = "tenant_overrides: {t: {remove_polymer_pkg_idx: true}}";
-    let done = run(config, "t", file);
+}
+
+#[test]
+fn feeds_are_removed_from_the_texts_of_files() {
+    let feed = "--index-url https://example.org/_packaging/PolymerPythonPackages/pypi/simple/";
+    let lines = format!("numpy  # a\n{feed}\n{feed}\nscipy");
     assert_eq!(
-        done.problems,
-        ["P1090 spec.yaml:3 the feeds in this file are kept"]
+        without_feed_lines(&lines).as_deref(),
+        Some("numpy  # a\nscipy")
     );
+    assert_eq!(without_feed_lines("numpy\n"), None);
+    let sources = Sources::default();
+    let limits = Limits::default();
+    let conda = format!("dependencies:\n- pip:\n  - {feed}\n  - numpy  # a\n");
+    let source = sources.add("env.yml", conda);
+    assert_eq!(
+        without_feeds(source, &limits).as_deref(),
+        Some("dependencies:\n- pip:\n  - numpy  # a\n")
+    );
+    assert_eq!(without_feeds(sources.add("", "a: [b]\n"), &limits), None);
 }
 
 #[test]

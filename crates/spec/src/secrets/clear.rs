@@ -206,6 +206,13 @@ impl SecretValues {
             values: values.collect(),
         }
     }
+
+    /// With more of them.
+    #[must_use]
+    pub fn and(mut self, more: Vec<(SecretName, String)>) -> Self {
+        self.values.extend(more);
+        self
+    }
 }
 
 impl IntoIterator for SecretValues {

@@ -112,6 +112,7 @@ impl Redactor {
             Value::Map(map) => {
                 for entry in &map.entries {
                     match &*entry.key.text {
+                        "pip" => self.add_logins(&entry.value),
                         "secrets" => self.add_secrets(entry, sources),
                         "password" if !entry.value.as_text().is_some_and(is_one_tag) => {
                             self.add_values(&entry.value, sources, &mut Vec::new());
@@ -119,6 +120,16 @@ impl Redactor {
                         _ => self.add_deep(&entry.value, sources),
                     }
                 }
+            }
+        }
+    }
+
+    /// Adds what logs in to the package feeds of a list.
+    fn add_logins(&mut self, lines: &Node<'_>) {
+        for line in lines.as_list().unwrap_or_default() {
+            let text = line.as_text().unwrap_or_default();
+            if let Some(login) = url_login(text).and_then(|range| text.get(range)) {
+                self.needles.add(login);
             }
         }
     }
@@ -293,6 +304,16 @@ impl Redactor {
         }
         shown
     }
+}
+
+/// Where the login of the first URL in a text stands: between `://` and `@`. What names a variable is no login.
+pub fn url_login(text: &str) -> Option<Range<usize>> {
+    let start = text.find("://")? + "://".len();
+    let rest = text.get(start..)?;
+    let host = rest.find(['/', ' ', '\t', '#', '?']).unwrap_or(rest.len());
+    let end = rest.get(..host)?.rfind('@')?;
+    let is_variable = rest.get(..end)?.contains("${");
+    (end > 0 && !is_variable).then_some(start..start + end)
 }
 
 /// Whether a text is nothing but one `<% … %>`, which only names a secret.

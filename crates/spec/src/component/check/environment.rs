@@ -1,15 +1,43 @@
 //! Parts of an environment that contradict each other.
 
 use crate::component::model::Component;
+use crate::component::paths;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
+use crate::job::Request;
+use crate::overrides::Overrides;
 use crate::yaml::access::value;
 
 /// The ways to name packages, strongest first.
-pub(super) const WAYS: &[[&str; 2]] = &[
+pub(in crate::component) const WAYS: &[[&str; 2]] = &[
     ["conda_dependencies", "condaDependencies"],
     ["conda_dependencies_file", "condaDependenciesFile"],
     ["pip_requirements_file", "pipRequirementsFile"],
 ];
+
+/// The rules of a tenant take feeds out of files of packages too, but only of those that can be read.
+pub(super) fn check_feeds(component: &Component<'_>, request: &Request<'_>, out: &mut Diagnostics) {
+    let rules = request.overrides.map(|overrides| overrides.rules);
+    let (Some(environment), Some(_)) =
+        (component.environment, rules.and_then(Overrides::feed_rule))
+    else {
+        return;
+    };
+    let conda = value(environment, "conda");
+    let files = WAYS.iter().flatten().filter_map(|key| value(conda?, key));
+    for node in files.chain(value(environment, "conda_file")) {
+        if node.as_text().is_some_and(paths::is_remote) {
+            out.push(
+                Diagnostic::new(
+                    &codes::KEPT_FEED_FILE,
+                    node.span,
+                    "the feeds in this file are kept",
+                )
+                .label("a file that does not lie on this machine")
+                .help("download it, and name the file"),
+            );
+        }
+    }
+}
 
 pub(super) fn check(component: &Component<'_>, out: &mut Diagnostics) {
     let Some(environment) = component.environment else {

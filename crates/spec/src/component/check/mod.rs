@@ -12,6 +12,7 @@ pub(super) mod settings;
 mod types;
 
 pub use command::Templates;
+pub(super) use environment::WAYS;
 pub use parameters::{Misfit, fits, misfitting};
 pub use sections::is_guid;
 
@@ -40,6 +41,7 @@ pub fn check<'d>(
     sections::check(component, sources, request, library, out);
     hemera::check(component, &templates, sources, request, library, out);
     environment::check(component, out);
+    environment::check_feeds(component, request, out);
     settings::check(component, out);
     files::check(component, sources, request, library, out);
     templates

@@ -6,6 +6,7 @@ mod command;
 mod environment;
 mod hemera;
 mod line;
+mod packages;
 mod parallel;
 mod ranks;
 mod role;
@@ -16,6 +17,7 @@ pub use parallel::DRIVER;
 use indexmap::IndexMap;
 use pinnace_core::origin::{Origin, Origins};
 use pinnace_core::plan::{Placement, Plan, Retry};
+use pinnace_core::text::SecretName;
 
 use super::check::Templates;
 use super::command::CommandLine;
@@ -51,6 +53,8 @@ pub struct Lowered {
     pub origins: Origins,
     /// Its command line.
     pub command_line: Option<CommandLine>,
+    /// The values of its secrets.
+    pub secrets: Vec<(SecretName, String)>,
 }
 
 /// Binds inputs and outputs and reports what is wrong with the flags; makes the plan if `building`.
@@ -79,12 +83,14 @@ pub fn lower<'d>(
         library,
         sources,
         trace: Trace::new(sources, true),
+        secrets: Vec::new(),
     };
     let plan = lowering.plan();
     let command_line = lowering.command_line();
     Some(Lowered {
         plan,
         command_line,
+        secrets: lowering.secrets,
         origins: lowering.trace.finish(),
     })
 }
@@ -121,6 +127,7 @@ struct Lowering<'a, 'd> {
     library: &'a dyn Library,
     sources: &'d Sources,
     trace: Trace<'a>,
+    secrets: Vec<(SecretName, String)>,
 }
 
 impl Lowering<'_, '_> {
@@ -140,7 +147,7 @@ impl Lowering<'_, '_> {
                 .map_or_else(|| "component".to_owned(), |name| name.text.to_owned()),
             labels,
             roles,
-            secrets: Vec::new(),
+            secrets: self.secrets.iter().map(|(name, _)| name.clone()).collect(),
             retry: Retry { limit: 0 },
             placement: self.placement(),
             notify: Vec::new(),

@@ -25,9 +25,10 @@ fn driver_path() -> String {
 }
 
 impl Lowering<'_, '_> {
-    /// The driver, if the component needs it.
+    /// The driver, if the component needs it, and files that the rules of a tenant change.
     pub(super) fn files(&mut self) -> IndexMap<String, Text> {
         let mut files = IndexMap::new();
+        self.package_file(&mut files);
         if self.is(Kind::Parallel) {
             let path = driver_path();
             self.rule(

@@ -34,6 +34,7 @@ impl Lowering<'_, '_> {
             self.rule(Self::role_path("workdir"), "a command starts in its code");
         }
         let files = self.files();
+        let python = self.python();
         self.rule(
             Self::role_path("retry.limit"),
             "a rank is not tried again alone",
@@ -67,6 +68,7 @@ impl Lowering<'_, '_> {
             placement: RolePlacement::default(),
             code,
             files,
+            python,
             inputs,
             outputs,
             workdir,
