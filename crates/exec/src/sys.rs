@@ -4,6 +4,7 @@
 //! lock behind in a wrong state, and the child may allocate.
 #![allow(unsafe_code)]
 
+use std::cell::RefCell;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 
@@ -38,8 +39,9 @@ pub(crate) fn fork_into(namespaces: CloneFlags) -> nix::Result<Side> {
 ///
 /// `work` must end in [`execute`] or [`leave`], and must not change what this process uses afterwards.
 pub(crate) fn spawn_sharing(work: &dyn Fn()) -> nix::Result<Pid> {
-    const STACK: usize = 256 << 10;
-    let mut stack = vec![0; STACK];
+    thread_local! {
+        static STACK: RefCell<Vec<u8>> = RefCell::new(vec![0; 256 << 10]);
+    }
     let child = Box::new(|| {
         work();
         leave(126)
@@ -47,7 +49,9 @@ pub(crate) fn spawn_sharing(work: &dyn Fn()) -> nix::Result<Pid> {
     let flags = CloneFlags::CLONE_VM | CloneFlags::CLONE_VFORK;
     // SAFETY: the child has a stack of its own, and this process goes on only when the child has let go
     // of the memory (CLONE_VFORK), so that neither sees the other at work.
-    unsafe { nix::sched::clone(child, &mut stack, flags, Some(libc::SIGCHLD)) }
+    STACK.with_borrow_mut(|stack| unsafe {
+        nix::sched::clone(child, stack, flags, Some(libc::SIGCHLD))
+    })
 }
 
 /// Closes every descriptor from 3 on that is not listed.
@@ -141,7 +145,7 @@ pub(crate) fn execute(
 /// The standard input and output of this process, as descriptors that can be closed.
 pub(crate) fn take_standard(number: RawFd) -> OwnedFd {
     // SAFETY: called once for each number by the supervisor's `main`, which then replaces the number
-    // by `/dev/null`; the standard library does not own these descriptors.
+    // by `/dev/null`, see `keep_as_standard`; the standard library does not own these descriptors.
     unsafe { OwnedFd::from_raw_fd(number) }
 }
 
@@ -238,14 +242,15 @@ pub(crate) fn receive(
 /// So many descriptors at most come with a message.
 pub(crate) const MOST_DESCRIPTORS: usize = 8;
 
-/// Puts a descriptor at number 0 for good.
-pub(crate) fn keep_as_standard_input(fd: OwnedFd) {
+/// Puts a descriptor at one of the standard numbers for good, in place of what lies there. If the number were free, the next
+/// pipe would get it, and every process that is forked would have that pipe.
+pub(crate) fn keep_as_standard(number: RawFd, fd: OwnedFd) {
     use std::os::fd::IntoRawFd as _;
     let raw = fd.into_raw_fd();
     // Also if it lies there already: it must stay open across `exec`.
-    let _ = place_fd(raw, 0);
-    if raw != 0 {
-        // SAFETY: `raw` is ours, and a copy of it now lies at 0.
+    let _ = place_fd(raw, number);
+    if raw != number {
+        // SAFETY: `raw` is ours, and a copy of it now lies at the number.
         unsafe { libc::close(raw) };
     }
 }

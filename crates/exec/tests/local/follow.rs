@@ -182,13 +182,7 @@ fn a_supervisor_killed_while_tasks_follow_each_other_leaves_nothing() {
             role.resources.memory_mb = 256;
         }
         run.start();
-        eventually("some have started", || {
-            let events = run.events();
-            let starts = events
-                .iter()
-                .filter(|event| matches!(event.what, Happening::Started { .. }));
-            starts.count() >= started
-        });
+        eventually("some have started", || starts(&run) >= started);
         let identity = supervisor(&run);
         kill(Pid::from_raw(identity.pid), Signal::SIGKILL).unwrap();
         eventually("death", || !identity.is_alive());
@@ -203,4 +197,44 @@ fn a_supervisor_killed_while_tasks_follow_each_other_leaves_nothing() {
         assert_eq!(groups(&run), "");
         run.forget();
     }
+}
+
+#[test]
+fn a_first_process_has_no_stream_of_another_task() {
+    everywhere(
+        || many(&["readlink /proc/1/fd/0 /proc/1/fd/1"]),
+        |run, reports| {
+            for report in reports.iter().filter(|report| report.level > Level::Plain) {
+                let seen = run.log_of(&report.task, Stream::Stdout);
+                assert_eq!(seen, "/dev/null\n/dev/null\n", "{report:#?}");
+            }
+        },
+    );
+}
+
+#[test]
+fn a_stop_while_tasks_follow_each_other_leaves_nothing() {
+    for started in [5, 20, 50] {
+        let mut run = many(&["case $RANK in *9) exec sleep 600 ;; esac"]);
+        if let Some(role) = run.attempt.plan.roles.get_mut("worker") {
+            role.resources.memory_mb = 256;
+        }
+        run.start();
+        eventually("some have started", || starts(&run) >= started);
+        local::stop(&run.folder, None, None).unwrap();
+        let reports = run.finish();
+        assert_eq!(reports.len(), TASKS as usize);
+        let as_expected = |report: &ExitReport| report.stopped || report.succeeded();
+        assert!(reports.iter().all(as_expected), "{reports:#?}");
+        assert_eq!(groups(&run), "");
+    }
+}
+
+/// How many tasks were started.
+fn starts(run: &Run) -> usize {
+    let events = run.events();
+    let starts = events
+        .iter()
+        .filter(|event| matches!(event.what, Happening::Started { .. }));
+    starts.count()
 }

@@ -63,7 +63,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(mut supervisor) => {
             let _ = answer.write_all(b"ready\n");
             drop(answer);
-            match supervisor.run() {
+            match setup::keep_nothing_at(1).and_then(|()| supervisor.run()) {
                 Ok(()) => 0,
                 Err(error) => {
                     setup::complain(&supervisor.layout, &error);
@@ -170,6 +170,8 @@ pub(crate) struct Supervisor {
     queue: VecDeque<usize>,
     /// Tasks that were started a moment ago.
     recent: Vec<(usize, Instant)>,
+    /// How long tasks took lately that left their sandbox to another.
+    typical: Duration,
     /// Sandboxes that wait for another task.
     spares: Vec<spare::Spare>,
     /// First processes without a task that have been told to end, with the groups they are in.
@@ -192,13 +194,12 @@ impl Supervisor {
         });
         let mut events = vec![EpollEvent::empty(); 256];
         self.begin_staging();
-        while self.running > 0 || !self.leaving.is_empty() {
+        while self.running > 0 || !self.spares.is_empty() || !self.leaving.is_empty() {
             let starts = if self.is_staged {
                 self.room_for_starts(STARTS_PER_TURN)
             } else {
                 0
             };
-            let is_crowded = starts == 0;
             for _ in 0..starts {
                 let Some(index) = self.queue.pop_front() else {
                     break;
@@ -211,7 +212,7 @@ impl Supervisor {
                 break;
             }
             self.flush()?;
-            let timeout = self.timeout(is_crowded);
+            let timeout = self.timeout();
             let count = match self.poll.wait(&mut events, timeout) {
                 Ok(count) => count,
                 Err(Errno::EINTR) => 0,
@@ -257,13 +258,13 @@ impl Supervisor {
         Ok(())
     }
 
-    fn timeout(&self, is_crowded: bool) -> EpollTimeout {
+    fn timeout(&mut self) -> EpollTimeout {
         let mut when = self.timers.peek().map(|Reverse((when, ..))| *when);
         if self.is_staged && !self.queue.is_empty() {
-            let Some(room) = self.next_room().filter(|_| is_crowded) else {
+            if self.room_for_starts(1) > 0 {
                 return EpollTimeout::ZERO;
-            };
-            when = Some(when.map_or(room, |when| when.min(room)));
+            }
+            when = when.into_iter().chain(self.next_room()).min();
         }
         let Some(when) = when else {
             return EpollTimeout::NONE;

@@ -6,6 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use nix::mount::{MsFlags, mount};
@@ -111,6 +112,7 @@ impl Supervisor {
             tasks,
             by_pid: HashMap::new(),
             recent: Vec::new(),
+            typical: Duration::ZERO,
             spares: Vec::new(),
             leaving: HashMap::new(),
             timers: BinaryHeap::new(),
@@ -154,11 +156,17 @@ fn read_secrets() -> Result<Secrets, String> {
         .read_to_end(&mut bytes)
         .map_err(|error| format!("cannot read the secrets: {error}"))?;
     // The standard streams of all tasks, and ours from now on.
-    let nothing =
-        File::open("/dev/null").map_err(|error| format!("cannot open /dev/null: {error}"))?;
-    sys::keep_as_standard_input(OwnedFd::from(nothing));
+    keep_nothing_at(0)?;
     Secrets::from_wire(&bytes)
         .map_err(|_| "the secrets came in a form that is not known".to_owned())
+}
+
+/// Puts `/dev/null` at one of the standard numbers.
+pub(super) fn keep_nothing_at(number: i32) -> Result<(), String> {
+    let nothing = OpenOptions::new().read(true).write(true).open("/dev/null");
+    let nothing = nothing.map_err(|error| format!("cannot open /dev/null: {error}"))?;
+    sys::keep_as_standard(number, OwnedFd::from(nothing));
+    Ok(())
 }
 
 fn take_lock(layout: &Layout) -> Result<OwnedFd, String> {

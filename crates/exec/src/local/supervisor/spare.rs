@@ -38,8 +38,8 @@ pub(super) struct Spare {
     work: PathBuf,
 }
 
-/// For so long after its start, a task may still turn out to be a short one.
-const SHORT: Duration = Duration::from_millis(5);
+/// For so long after its start at least, and at most, a task may still turn out to be a short one.
+const SHORT: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(20)];
 
 /// A task that runs for so long has a folder of its own.
 const SOON: Duration = Duration::from_millis(50);
@@ -73,10 +73,10 @@ impl Supervisor {
             self.recent.clear();
             return most;
         }
-        let tasks = &self.tasks;
+        let (tasks, short) = (&self.tasks, self.short());
         self.recent.retain(|(index, at)| {
             let state = tasks.get(*index).map(|task| task.state);
-            matches!(state, Some(State::Preparing | State::Running)) && at.elapsed() < SHORT
+            state == Some(State::Preparing) || state == Some(State::Running) && at.elapsed() < short
         });
         let cores = usize::try_from(self.capacity.0).unwrap_or(1);
         (STARTED_PER_CORE * cores)
@@ -86,8 +86,20 @@ impl Supervisor {
 
     /// When tasks that were started lately will no longer be waited for.
     pub(super) fn next_room(&self) -> Option<Instant> {
-        let oldest = self.recent.iter().map(|(_, at)| *at).min()?;
-        oldest.checked_add(SHORT)
+        // One that is not ready yet tells when it is.
+        let runs = |index: usize| {
+            let task = self.tasks.get(index);
+            task.is_some_and(|task| task.state == State::Running)
+        };
+        let recent = self.recent.iter().filter(|(index, _)| runs(*index));
+        let oldest = recent.map(|(_, at)| *at).min()?;
+        oldest.checked_add(self.short())
+    }
+
+    /// For how long a task may be about to end: a few times what short ones take now, on a machine that may be busy.
+    fn short(&self) -> Duration {
+        let [least, most] = SHORT;
+        (self.typical * 3).clamp(least, most)
     }
 
     /// The task has ended and its sandbox is as it was before.
@@ -109,6 +121,7 @@ impl Supervisor {
         self.by_pid.remove(&pid);
         task.cpu_micros += cpu_micros;
         task.is_vacant = true;
+        self.typical = (self.typical * 3 + task.started.elapsed()) / 4;
         self.note_ending(index, Ending::Code(0));
         self.conclude(index);
         let Some(task) = self.tasks.get_mut(index) else {
@@ -226,7 +239,7 @@ impl Supervisor {
 
     /// Ends all sandboxes without a task if none is to come.
     pub(super) fn let_go_of_spares(&mut self) {
-        if self.queue.is_empty() {
+        if self.queue.is_empty() || self.running == 0 {
             for spare in std::mem::take(&mut self.spares) {
                 self.let_go(spare);
             }

@@ -257,7 +257,11 @@ impl Supervisor {
     /// A task has a first process.
     pub(super) fn after_start(&mut self, index: usize) {
         self.watch_all(index);
-        self.recent.push((index, Instant::now()));
+        let now = Instant::now();
+        self.recent.push((index, now));
+        if let Some(task) = self.tasks.get_mut(index) {
+            task.started = now;
+        }
         if let Some(seconds) = self.attempt.settings.time_limit_seconds {
             self.set_timer(index, Duration::from_secs(seconds), Timer::TimeLimit);
         }

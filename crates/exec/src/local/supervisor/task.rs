@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use nix::unistd::Pid;
 use pinnace_core::plan::MetricRule;
@@ -56,6 +57,8 @@ pub(super) struct Task {
     pub(super) group: TaskGroup,
     pub(super) held_ports: Vec<HeldPort>,
     pub(super) phases: Vec<Phase>,
+    /// When it got its process.
+    pub(super) started: Instant,
     /// When the current phase began.
     current: Option<(PhaseName, u64)>,
     pub(super) ending: Option<Ending>,
@@ -100,6 +103,7 @@ impl Task {
             group: TaskGroup::default(),
             held_ports,
             phases: Vec::new(),
+            started: Instant::now(),
             current: Some((PhaseName::Queued, now_micros())),
             ending: None,
             reached_command: false,
