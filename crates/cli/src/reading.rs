@@ -169,6 +169,8 @@ pub(crate) enum Wanted {
 #[derive(Debug)]
 pub(crate) struct Reader {
     settings: Vec<Setting>,
+    /// Secrets that are still to be asked for, with their places among the settings.
+    questions: Vec<(usize, SecretWord)>,
     inputs: Vec<Setting>,
     outputs: Vec<Setting>,
     registers: Vec<Setting>,
@@ -220,12 +222,18 @@ impl ReadArgs {
             );
             return None;
         }
+        let first = self.parameters.len() + self.sets.len();
         let parameters = self.parameters.into_iter().map(Setting::parameter);
         let sets = self.sets.into_iter().map(Setting::set);
-        let secrets = self.secrets.iter().map(|word| {
+        let mut questions = Vec::new();
+        let secrets = self.secrets.iter().zip(first..).map(|(word, at)| {
             let word = SecretWord::parse(word)?;
             let value = match wanted {
                 Wanted::Names => None,
+                Wanted::Values if word.is_asked_for() => {
+                    questions.push((at, word.clone()));
+                    None
+                }
                 Wanted::Values => Some(word.value()?),
             };
             Ok(Setting::secret(word.name, value))
@@ -256,6 +264,7 @@ impl ReadArgs {
             overrides,
             diff: self.tenant.show_diff,
             settings: parameters.chain(sets).chain(secrets).collect(),
+            questions,
             inputs: self.inputs.into_iter().map(Setting::input).collect(),
             outputs: self.outputs.into_iter().map(Setting::output).collect(),
             registers: self.registers.into_iter().map(Setting::register).collect(),
@@ -287,6 +296,22 @@ impl ReadArgs {
 }
 
 impl Reader {
+    /// Whether the user must be asked before a job can run.
+    pub(crate) fn has_questions(&self) -> bool {
+        !self.questions.is_empty()
+    }
+
+    /// Asks for what only the user knows.
+    pub(crate) fn ask(&mut self) -> Result<(), String> {
+        for (at, word) in self.questions.drain(..) {
+            let value = word.value()?;
+            if let Some(setting) = self.settings.get_mut(at) {
+                *setting = Setting::secret(word.name, Some(value));
+            }
+        }
+        Ok(())
+    }
+
     /// Whose mistakes are copied.
     pub(crate) fn compat(&self) -> Compat {
         self.compat

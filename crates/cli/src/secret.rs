@@ -57,6 +57,11 @@ impl SecretWord {
         })
     }
 
+    /// Whether someone must be asked for it.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.from == From::Terminal
+    }
+
     /// The value, from where it is.
     pub(crate) fn value(&self) -> Result<String, String> {
         let name = &self.name;

@@ -2,7 +2,7 @@ use clap::Args;
 use pinnace_control::control;
 use pinnace_control::module::Modules;
 
-use super::rm::remove_job;
+use super::rm::{datasets_of, point_at, remove_job};
 use super::{Exit, Format, print_json};
 use crate::moment::parse_span;
 use crate::state::{self, store_failed};
@@ -40,12 +40,20 @@ impl Prune {
             .list(false)
             .map_err(|error| store_failed(color, &error))?;
         let now = control::now();
+        let is_old = |end| now.since(end) / 1000 >= self.older_than;
         let mut removed = Vec::new();
-        for job in jobs {
-            let is_old = job
-                .finished
-                .is_some_and(|end| now.since(end) / 1000 >= self.older_than);
-            if is_old && (self.dry_run || remove_job(&mut store, &job.id, color)?) {
+        for job in jobs
+            .into_iter()
+            .filter(|job| job.finished.is_some_and(is_old))
+        {
+            let datasets = datasets_of(&store, &job.id, color)?;
+            if !datasets.is_empty() {
+                let id = &job.id;
+                terminal::talk(&format!(
+                    "kept {id}: {} its files; `pinnace rm --force {id}` removes them all the same\n",
+                    point_at(&datasets)
+                ));
+            } else if self.dry_run || remove_job(&mut store, &job.id, color)? {
                 removed.push(job.id);
             }
         }
@@ -53,6 +61,7 @@ impl Prune {
             Modules::of(store.folder().path())
                 .sweep(&store)
                 .map_err(|error| store_failed(color, &error))?;
+            store.tidy().map_err(|error| store_failed(color, &error))?;
         }
         match self.output_format {
             Format::Json => print_json(&removed),

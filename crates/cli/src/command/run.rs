@@ -17,7 +17,7 @@ use crate::explain::overrides;
 use crate::files::{self, Input, shown};
 use crate::foreground::Foreground;
 use crate::moment::parse_span;
-use crate::reading::{ReadArgs, Wanted, colour};
+use crate::reading::{ReadArgs, Reader, Wanted, colour};
 use crate::state::{self, control_failed};
 use crate::task::TaskWord;
 use crate::terminal::{self, Color};
@@ -164,18 +164,29 @@ impl Run {
         let input = Input::named(&self.file);
         let mut reading = self.reading;
         reading.tenant.words = self.words;
-        let reader = reading.reader(color, Wanted::Values).ok_or(Exit::Usage)?;
+        let mut reader = reading.reader(color, Wanted::Values).ok_or(Exit::Usage)?;
         if !reader.tell_config_problems(None, color) {
             return Err(Exit::Usage);
         }
-        let reading = match reader.read(&input, true, &mut Vec::new(), |_| true) {
-            Ok(Some(reading)) => reading,
-            Ok(None) => return Err(Exit::Usage),
+        let read = |reader: &Reader| match reader.read(&input, true, &mut Vec::new(), |_| true) {
+            Ok(Some(reading)) => Ok(reading),
+            Ok(None) => Err(Exit::Usage),
             Err(error) => {
                 let reason = files::in_words(&error);
-                return Err(usage(color, &[format!("`{}`: {reason}", input.name)]));
+                Err(usage(color, &[format!("`{}`: {reason}", input.name)]))
             }
         };
+        let ask = |reader: &mut Reader| reader.ask().map_err(|message| usage(color, &[message]));
+        if self.file == "-" {
+            // Standard input can be read once.
+            ask(&mut reader)?;
+        }
+        let mut reading = read(&reader)?;
+        // Nobody is asked for the sake of a file that cannot be run.
+        if reader.has_questions() && reading.outcome.job.is_some() {
+            ask(&mut reader)?;
+            reading = read(&reader)?;
+        }
         if !self.quiet && !reader.tell_config_problems(Some(&reading), color) {
             return Err(Exit::Usage);
         }

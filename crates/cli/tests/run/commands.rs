@@ -269,3 +269,31 @@ fn a_state_directory_that_cannot_be_used_is_told_of() {
         assert!(said.stderr.contains("help: `PINNACE_STATE`"), "{said:?}");
     }
 }
+
+#[test]
+fn a_job_with_files_that_datasets_point_at_is_removed_by_force_alone() {
+    let place = Place::new();
+    let file = place.file("made.yaml", &job("made", &[("worker", 1, (1, -1), "true")]));
+    place.pinnace(&["run", "-q", &file]).succeeded();
+    let id = place.show("made")["id"].as_str().unwrap().to_owned();
+    let made = place.state().join("jobs").join(&id).join("launches");
+    let made = made.canonicalize().unwrap();
+    for name in ["first", "second"] {
+        let arguments = ["data", "add", name, made.to_str().unwrap()];
+        place.pinnace(&arguments).succeeded();
+    }
+    let said = place.pinnace(&["rm", &id]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    let words = "the datasets `first:1` and `second:1` point at files";
+    assert!(said.stderr.contains(words), "{said:?}");
+    let said = place.pinnace(&["prune"]).succeeded();
+    assert!(
+        said.stderr
+            .contains(&format!("kept {id}: the datasets `first:1`")),
+        "{said:?}"
+    );
+    assert!(made.exists());
+    let said = place.pinnace(&["rm", "--force", &id]).succeeded();
+    assert!(said.stderr.contains("warning: the datasets"), "{said:?}");
+    assert!(!made.exists());
+}

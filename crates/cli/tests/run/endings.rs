@@ -160,6 +160,14 @@ const ENDINGS: &[Ending] = &[
         "ContainerImportError",
         "permanent",
     ),
+    // The code with which the platform says that a gang got no place in time; a command that uses it is none.
+    ending(
+        "gang",
+        "exit 251",
+        255,
+        "PAIRuntimeUnknownFailed",
+        "unknown",
+    ),
     ending("fine", "true", 0, "Succeeded", "success"),
 ];
 
@@ -314,6 +322,23 @@ fn the_budget_of_a_job_is_for_failures_of_which_nobody_can_say_more() {
         assert_eq!(view["attempt"], tries - 1, "{view}");
         assert_eq!(view["tasks"][0]["retries"]["total"], 0, "{view}");
     }
+}
+
+/// The rows of the retry table for budgets without end are for tasks alone: the protocol has no such budget for a job.
+#[test]
+fn a_job_has_no_budget_without_end() {
+    let place = Place::new();
+    for budget in [-1, -2] {
+        let count = format!("type: job\njobRetryCount: {budget}\n");
+        let text = job("endless", &[("worker", 1, (1, -1), "exit 9")]);
+        let file = place.file("endless.yaml", &text.replace("type: job\n", &count));
+        let said = place.pinnace(&["run", &file]);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        let words = format!("`jobRetryCount` must be at least 0, found {budget}");
+        assert!(said.stderr.contains(&words), "{said:?}");
+    }
+    let said = place.pinnace(&["ps", "--all", "-o", "json"]).succeeded();
+    assert_eq!(said.json(), serde_json::json!([]));
 }
 
 #[test]

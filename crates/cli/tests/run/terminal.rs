@@ -385,6 +385,20 @@ fn a_secret_is_asked_for_without_an_echo() {
     assert!(text.contains("worker[0] | 11"), "{text}");
     assert!(!text.contains("sesame"), "{text}");
 
+    // Nobody is asked for the sake of a file that cannot be run.
+    let text = std::fs::read_to_string(&file).unwrap();
+    let wrong = place.file(
+        "wrong.yaml",
+        &text.replace("dockerImage: image", "dockerImage: other"),
+    );
+    let wrong = ["run", "-q", &wrong, "--secret", "token=-"];
+    let Some(session) = Session::start(&place, &wrong, (80, 24)) else {
+        return;
+    };
+    let (text, code) = session.end();
+    assert_eq!(code, Some(2), "{text}");
+    assert!(!text.contains("value of the secret"), "{text}");
+
     // Whoever thinks better of it gets the terminal back as it was, and nothing is stored.
     let stored = std::fs::read_dir(place.state().join("jobs"))
         .unwrap()

@@ -1,5 +1,7 @@
 //! The catalogue of data.
 
+use std::path::Path;
+
 use pinnace_core::lifecycle::Time;
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde::Serialize;
@@ -64,6 +66,18 @@ impl Store {
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.query_map([name], read)?.collect())
             .map_err(|error| self.failed(&error))
+    }
+
+    /// The datasets that lie below a folder, by name.
+    pub fn datasets_below(&self, folder: &Path) -> Result<Vec<Dataset>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM datasets ORDER BY name, version");
+        let all: Vec<Dataset> = self
+            .connection
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_map([], read)?.collect())
+            .map_err(|error| self.failed(&error))?;
+        let lies_below = |dataset: &Dataset| Path::new(&dataset.location).starts_with(folder);
+        Ok(all.into_iter().filter(lies_below).collect())
     }
 
     /// A dataset: the version that is asked for, or the latest.
