@@ -25,7 +25,9 @@
 //! 3. Other processes talk to the driver through rows of the table `commands`.
 //! 4. A failed transaction ends the loop with an error and leaves the store as it was. What runs goes on,
 //!    and whoever drives the job next finds out how it went.
-//! 5. The value of a secret is in the table `vault`, encrypted, until the job ends, and nowhere else.
+//! 5. The value of a secret is in the table `vault`, encrypted, until the job ends, and nowhere else. The key is
+//!    overwritten when nothing is left to decrypt.
+//! 6. What means nothing after the machine has stopped is written without waiting for the disk.
 
 pub mod admit;
 pub mod control;

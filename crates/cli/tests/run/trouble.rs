@@ -109,6 +109,8 @@ fn a_database_that_is_damaged_or_of_a_later_version_is_left_alone() {
     let place = Place::new();
     trivial(&place, "one");
     place.pinnace(&["run", "-q", "one.yaml"]).succeeded();
+    // So that all is in the file itself.
+    place.pinnace(&["prune", "--older-than", "1d"]).succeeded();
     let path = place.state().join("pinnace.db");
     let whole = fs::read(&path).unwrap();
     let mut damaged = whole.clone();

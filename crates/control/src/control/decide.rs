@@ -6,10 +6,11 @@ use pinnace_core::exit::{self, EngineReason, Verdict};
 use pinnace_core::lifecycle::{Effect, Group, Input, TaskAttempt, Time, step};
 
 use super::{Control, ControlError, News, now};
+use crate::admit::Admitted;
 use crate::engine::Engine;
-use crate::job::{Job, Launch, PlacedTask};
+use crate::job::{Job, JobId, Launch, PlacedTask};
 use crate::place::{self, Answer, Room, Want};
-use crate::store::{Change, StoreError};
+use crate::store::{Change, Store, StoreError};
 
 /// What is to be done once it is durable.
 #[derive(Debug)]
@@ -34,38 +35,77 @@ impl<E: Engine> Control<E> {
         effects: Vec<Effect>,
     ) -> Result<Vec<Intent>, ControlError> {
         let waiting = std::mem::take(&mut self.waiting);
-        let mut decision = Decision {
-            job: &mut self.job,
-            room: &mut self.room,
-            now: now(),
-            inputs: inputs.into(),
-            intents: Vec::new(),
-            placed: Vec::new(),
-            launching: Vec::new(),
-            waiting: Vec::new(),
-            waits: None,
-            news: &mut self.news,
-        };
+        let is_fleeting = waiting.is_empty()
+            && effects.is_empty()
+            && inputs.iter().all(|(_, input)| is_fleeting(input));
+        let mut decision = Decision::begin(&mut self.job, &mut self.room, &mut self.news);
+        decision.inputs = inputs.into();
         let kept = &mut self.kept;
         let heard = self.heard;
-        let decided = self.store.change(|change| {
+        let decide = |change: &Change<'_>| {
             for group in waiting {
                 decision.place(change, group)?;
             }
-            for effect in effects {
-                decision.note(change, effect)?;
-            }
-            decision.run(change)?;
+            decision.note_all(change, effects)?;
             if let Some(heard) = heard {
                 change.drop_commands(decision.job, heard)?;
             }
             decision.keep(change, kept)?;
             Ok((decision.intents, decision.waiting))
-        });
-        let (intents, waiting) = decided?;
+        };
+        let (intents, waiting) = match is_fleeting {
+            true => self.store.note(decide),
+            false => self.store.change(decide),
+        }?;
         self.waiting = waiting;
         Ok(intents)
     }
+
+    /// Takes in a new job and decides how it begins.
+    pub(super) fn begin(
+        store: &mut Store,
+        id: &JobId,
+        admitted: Admitted,
+    ) -> Result<Beginning, StoreError> {
+        let Admitted {
+            submission,
+            mut room,
+        } = admitted;
+        let mut news = Vec::new();
+        let (job, intents, waiting) = store.change(|change| {
+            let (mut job, effects) = change.submit(id, submission, now())?;
+            let mut decision = Decision::begin(&mut job, &mut room, &mut news);
+            decision.note_all(change, effects)?;
+            decision.keep(change, &mut 0)?;
+            let (intents, waiting) = (decision.intents, decision.waiting);
+            Ok((job, intents, waiting))
+        })?;
+        Ok(Beginning {
+            job,
+            room,
+            intents,
+            waiting,
+            news,
+        })
+    }
+}
+
+/// How a job begins.
+pub(super) struct Beginning {
+    pub(super) job: Job,
+    pub(super) room: Option<Room>,
+    pub(super) intents: Vec<Intent>,
+    pub(super) waiting: Vec<Group>,
+    pub(super) news: Vec<News>,
+}
+
+/// Whether it means nothing once the machine has stopped and with it all that ran. Such an input is durable with the
+/// next one that is not.
+pub(super) fn is_fleeting(input: &Input) -> bool {
+    matches!(
+        input,
+        Input::TaskStarted { .. } | Input::KillAccepted { .. }
+    )
 }
 
 /// A decision on its way.
@@ -86,7 +126,30 @@ struct Decision<'a> {
 
 type Done = Result<(), StoreError>;
 
-impl Decision<'_> {
+impl<'a> Decision<'a> {
+    fn begin(job: &'a mut Job, room: &'a mut Option<Room>, news: &'a mut Vec<News>) -> Self {
+        Self {
+            job,
+            room,
+            now: now(),
+            inputs: VecDeque::new(),
+            intents: Vec::new(),
+            placed: Vec::new(),
+            launching: Vec::new(),
+            waiting: Vec::new(),
+            waits: None,
+            news,
+        }
+    }
+
+    /// Takes in effects, and then all that was heard and comes of it.
+    fn note_all(&mut self, change: &Change<'_>, effects: Vec<Effect>) -> Done {
+        for effect in effects {
+            self.note(change, effect)?;
+        }
+        self.run(change)
+    }
+
     fn run(&mut self, change: &Change<'_>) -> Done {
         while let Some((at, input)) = self.inputs.pop_front() {
             let before = self.job.state.revision();

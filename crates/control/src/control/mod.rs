@@ -25,6 +25,7 @@ use crate::job::{Job, JobId};
 use crate::owner::Ownership;
 use crate::place::Room;
 use crate::store::{Command, Store, StoreError};
+use decide::is_fleeting;
 
 /// How often the store is looked at for requests of other processes and for free places.
 const LOOK_AROUND: Duration = Duration::from_millis(150);
@@ -123,6 +124,9 @@ pub struct Control<E> {
     kept: u64,
     /// The latest request of another process that was heard.
     heard: Option<i64>,
+    /// What was heard and waits for more, and since when.
+    held: Vec<(Time, Input)>,
+    held_since: Option<std::time::Instant>,
     store_version: Option<i64>,
     looked_around: Option<std::time::Instant>,
     decided: Option<std::time::Instant>,
@@ -133,21 +137,23 @@ pub struct Control<E> {
 impl<E: Engine> Control<E> {
     /// Takes in a new job and drives it from its beginning.
     pub fn submit(mut store: Store, engine: E, admitted: Admitted) -> Result<Self, ControlError> {
-        let Admitted { submission, room } = admitted;
-        let secrets = submission.secrets.clone();
-        let (id, owner) = new_id(&mut store, &submission.plan.name)?;
-        let now = now();
-        let begun = store.change(|change| change.submit(&id, submission, now));
-        let (job, effects) = match begun {
+        let secrets = admitted.submission.secrets.clone();
+        let (id, owner) = new_id(&mut store, &admitted.submission.plan.name)?;
+        let begun = match Self::begin(&mut store, &id, admitted) {
             Ok(begun) => begun,
             Err(error) => {
                 let _ = std::fs::remove_dir_all(store.folder().job(&id));
                 return Err(error.into());
             }
         };
-        let mut control = Self::of(store, engine, job, secrets, owner);
-        control.room = room;
-        control.go_on(Vec::new(), effects)?;
+        let mut control = Self::of(store, engine, begun.job, secrets, owner);
+        control.room = begun.room;
+        control.waiting = begun.waiting;
+        control.news = begun.news;
+        let inputs = control.perform(begun.intents)?;
+        if !inputs.is_empty() {
+            control.go_on(inputs, Vec::new())?;
+        }
         Ok(control)
     }
 
@@ -184,6 +190,8 @@ impl<E: Engine> Control<E> {
             room: None,
             kept,
             heard: None,
+            held: Vec::new(),
+            held_since: None,
             store_version: None,
             looked_around: None,
             decided: None,
@@ -219,7 +227,9 @@ impl<E: Engine> Control<E> {
 
     /// Asks the job to stop.
     pub fn stop(&mut self, force: bool) -> Result<(), ControlError> {
-        self.go_on(vec![(now(), Input::Stop { force })], Vec::new())
+        let mut inputs = std::mem::take(&mut self.held);
+        inputs.push((now(), Input::Stop { force }));
+        self.go_on(inputs, Vec::new())
     }
 
     /// Waits until something happens, at most so long, and goes on with the job.
@@ -240,6 +250,7 @@ impl<E: Engine> Control<E> {
             }
             inputs = self.collect()?;
         }
+        let inputs = self.hold_back(inputs);
         let again = !self.waiting.is_empty() && self.is_time_to_look();
         if !inputs.is_empty() || again {
             return self.go_on(inputs, Vec::new());
@@ -259,7 +270,28 @@ impl<E: Engine> Control<E> {
         }
     }
 
+    /// That a task has started is most often followed by more, and by the end of a short one at once: it waits a little
+    /// for what it can be made durable with.
+    fn hold_back(&mut self, inputs: Vec<(Time, Input)>) -> Vec<(Time, Input)> {
+        self.held.extend(inputs);
+        let can_wait = self.held.iter().all(|(_, input)| is_fleeting(input));
+        if self.held.is_empty() {
+            self.held_since = None;
+        } else if can_wait {
+            let since = self.held_since.get_or_insert_with(std::time::Instant::now);
+            if since.elapsed() < GROUP {
+                return Vec::new();
+            }
+        }
+        self.held_since = None;
+        std::mem::take(&mut self.held)
+    }
+
     fn patience(&self, timeout: Duration) -> Duration {
+        let timeout = match self.held_since {
+            Some(since) => timeout.min(GROUP.saturating_sub(since.elapsed())),
+            None => timeout,
+        };
         let until_timer = self.timers.first().map_or(Duration::MAX, |(at, _)| {
             Duration::from_millis(at.since(now()))
         });

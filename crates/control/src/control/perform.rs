@@ -186,6 +186,10 @@ impl<E: Engine> Control<E> {
     }
 
     fn settle(&mut self) {
+        if self.secrets.iter().next().is_some() {
+            // If it fails, the next job with secrets gets another key all the same.
+            let _ = self.store.wipe();
+        }
         for following in std::mem::take(&mut self.following) {
             self.engine.forget(&following.folder);
         }

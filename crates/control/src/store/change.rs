@@ -70,7 +70,12 @@ impl Change<'_> {
         )?;
         let number = self.transaction.last_insert_rowid();
         if secrets.values().next().is_some() {
-            let sealed = Vault::open(&self.folder.key())?.seal(number, &secrets)?;
+            let key = self.folder.key();
+            let vault = match self.has_secrets()? {
+                true => Vault::open(&key)?,
+                false => Vault::with_new_key(&key)?,
+            };
+            let sealed = vault.seal(number, &secrets)?;
             self.run(
                 "INSERT INTO vault (job, sealed) VALUES (?1, ?2)",
                 params![number, sealed],
@@ -88,6 +93,14 @@ impl Change<'_> {
             waits: None,
         };
         Ok((job, effects))
+    }
+
+    /// Whether secrets of any job are kept.
+    pub(super) fn has_secrets(&self) -> Done<bool> {
+        self.transaction
+            .prepare_cached("SELECT 1 FROM vault LIMIT 1")
+            .and_then(|mut statement| statement.exists([]))
+            .map_err(|error| self.failed(&error))
     }
 
     /// Whether an identifier is taken.

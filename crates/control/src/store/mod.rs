@@ -1,7 +1,8 @@
 //! The database: jobs, their journals, launches and places, requests of other processes, sealed secrets.
 //!
 //! All SQL is here. Writers use [`Store::change`], one immediate transaction; what it makes durable is on the
-//! disk when it returns. Any number of processes may have the store open.
+//! disk when it returns. [`Store::note`] is for what may be forgotten when the machine itself stops. Any number of
+//! processes may have the store open.
 
 mod change;
 mod dataset;
@@ -15,6 +16,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use serde::{Deserialize, Serialize};
 
@@ -23,9 +25,14 @@ pub use change::Change;
 pub use dataset::Dataset;
 pub use error::StoreError;
 pub use query::Found;
+use vault::Vault;
 
 /// How long to wait for other processes that write.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// With so many pages the log of the database is written back. Every process that opens the database reads what is in
+/// its log, so it is kept short.
+const LOG_PAGES: u32 = 256;
 
 /// What another process asks of the process that drives a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +55,8 @@ pub struct Store {
     connection: Connection,
     folder: StateFolder,
     commits: u64,
+    /// Whether a transaction waits for the disk.
+    is_durable: bool,
 }
 
 impl Store {
@@ -81,6 +90,7 @@ impl Store {
             connection,
             folder,
             commits: 0,
+            is_durable: true,
         })
     }
 
@@ -91,6 +101,35 @@ impl Store {
 
     /// Changes the store in one transaction: all of it is durable when this returns, or none of it is there.
     pub fn change<T>(
+        &mut self,
+        change: impl FnOnce(&Change<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.set_durable(true)?;
+        self.transact(change)
+    }
+
+    /// Changes the store in one transaction without waiting for the disk. Other processes see it, and it survives the
+    /// death of this one; if the machine itself stops, none of it may be there.
+    pub(crate) fn note<T>(
+        &mut self,
+        change: impl FnOnce(&Change<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.set_durable(false)?;
+        self.transact(change)
+    }
+
+    fn set_durable(&mut self, durable: bool) -> Result<(), StoreError> {
+        if self.is_durable != durable {
+            let level = if durable { "FULL" } else { "NORMAL" };
+            self.connection
+                .pragma_update(None, "synchronous", level)
+                .map_err(|error| self.failed(&error))?;
+            self.is_durable = durable;
+        }
+        Ok(())
+    }
+
+    fn transact<T>(
         &mut self,
         change: impl FnOnce(&Change<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -109,7 +148,20 @@ impl Store {
         Ok(result)
     }
 
-    /// How many changes this process has made durable. Each waits for the disk.
+    /// No secret is kept any more for some job: if that was the last, what lay encrypted can be opened by nobody.
+    pub(crate) fn wipe(&mut self) -> Result<(), StoreError> {
+        self.note(|change| match change.has_secrets()? {
+            true => Ok(()),
+            false => Vault::forget(&change.folder.key()),
+        })
+    }
+
+    /// Leaves nothing of the latest changes outside of the database's own file.
+    pub fn tidy(&self) -> Result<(), StoreError> {
+        write_back(&self.connection).map_err(|error| self.failed(&error))
+    }
+
+    /// How many changes this process has made. Nearly each waits for the disk.
     pub fn commits(&self) -> u64 {
         self.commits
     }
@@ -142,10 +194,18 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
+    // The log stays for the next process: to write it back, remove it and make it anew costs more than a short job.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
+}
+
+/// Writes the log back into the database, and makes it empty, as far as others who use it allow that.
+fn write_back(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
 /// Makes or migrates the database, one process at a time.
@@ -162,6 +222,7 @@ fn set_up(connection: &mut Connection, folder: &StateFolder) -> Result<(), Store
     let result = connection
         .pragma_update(None, "journal_mode", "WAL")
         .and_then(|()| migrate::migrate(connection))
+        .and_then(|()| write_back(connection))
         .map_err(|error| StoreError::database(&folder.database(), &error));
     drop(lock);
     result

@@ -160,15 +160,22 @@ pub(super) fn secrets(
     folder: &StateFolder,
     job: i64,
 ) -> Result<Secrets, StoreError> {
-    let sealed: Option<Vec<u8>> = connection
-        .query_row("SELECT sealed FROM vault WHERE job = ?1", [job], |row| {
-            row.get(0)
-        })
-        .optional()
-        .map_err(|error| StoreError::database(&folder.database(), &error))?;
-    match sealed {
-        Some(sealed) => Vault::open(&folder.key())?.unseal(job, &sealed),
-        None => Ok(Secrets::default()),
+    let sealed = || -> Result<Option<Vec<u8>>, StoreError> {
+        connection
+            .query_row("SELECT sealed FROM vault WHERE job = ?1", [job], |row| {
+                row.get(0)
+            })
+            .optional()
+            .map_err(|error| StoreError::database(&folder.database(), &error))
+    };
+    let Some(bytes) = sealed()? else {
+        return Ok(Secrets::default());
+    };
+    let opened = Vault::open(&folder.key()).and_then(|vault| vault.unseal(job, &bytes));
+    match opened {
+        // The job has ended between the two looks, and the key with it.
+        Err(StoreError::WrongKey { .. }) if sealed()?.is_none() => Ok(Secrets::default()),
+        opened => opened,
     }
 }
 

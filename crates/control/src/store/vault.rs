@@ -1,8 +1,9 @@
-//! The values of secrets at rest: encrypted with a key that lies in a file of its own.
+//! The values of secrets at rest: encrypted with a key that lies in a file of its own. The key is used as long as there
+//! is something to decrypt; then it is overwritten, and what copies of the encrypted bytes there may be mean nothing.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use chacha20poly1305::aead::{Aead as _, KeyInit as _, Payload};
@@ -31,19 +32,37 @@ impl std::fmt::Debug for Vault {
 }
 
 impl Vault {
-    /// Reads the key, and makes one if there is none.
+    /// Reads the key.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let key = fs::read(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => StoreError::WrongKey {
+                path: path.to_owned(),
+            },
+            _ => StoreError::folder(path, &error),
+        })?;
+        Self::of(&Zeroizing::new(key), path)
+    }
+
+    /// Makes a key, which is on the disk when this returns. Only while nothing is sealed, and within a transaction
+    /// that nobody else can have at the same time.
+    pub(super) fn with_new_key(path: &Path) -> Result<Self, StoreError> {
         let failed = |error: io::Error| StoreError::folder(path, &error);
-        let key = match fs::read(path) {
-            Ok(key) => key,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make_key(path)?;
-                fs::read(path).map_err(failed)?
-            }
-            Err(error) => return Err(failed(error)),
-        };
-        let key = Zeroizing::new(key);
-        let key = Key::try_from(key.as_slice()).map_err(|_| StoreError::WrongKey {
+        let (key, file) = write_key(path)?;
+        file.sync_data().map_err(failed)?;
+        Self::of(&key[..], path)
+    }
+
+    /// Makes sure that nobody can open what was sealed. Only while nothing is sealed that is still needed, and within
+    /// a transaction.
+    pub(super) fn forget(path: &Path) -> Result<(), StoreError> {
+        match path.exists() {
+            true => write_key(path).map(drop),
+            false => Ok(()),
+        }
+    }
+
+    fn of(key: &[u8], path: &Path) -> Result<Self, StoreError> {
+        let key = Key::try_from(key).map_err(|_| StoreError::WrongKey {
             path: path.to_owned(),
         })?;
         Ok(Self {
@@ -97,27 +116,27 @@ impl Vault {
     }
 }
 
-/// Makes a key that is there whole or not at all, and never replaces one.
-fn make_key(path: &Path) -> Result<(), StoreError> {
+/// Writes random bytes over the key, so that the old one is nowhere on the disk.
+fn write_key(path: &Path) -> Result<(Zeroizing<[u8; KEY_BYTES]>, File), StoreError> {
     let failed = |error: io::Error| StoreError::folder(path, &error);
     let mut key = Zeroizing::new([0_u8; KEY_BYTES]);
     getrandom::fill(&mut *key).map_err(|_| StoreError::NoRandomness)?;
-    let fresh = path.with_extension(format!("new-{}", std::process::id()));
-    let write = || {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&fresh)?;
-        file.write_all(&*key)?;
-        file.sync_all()?;
-        match fs::hard_link(&fresh, path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            other => other,
-        }
-    };
-    let written = write();
-    let _ = fs::remove_file(&fresh);
-    written.map_err(failed)
+    let is_new = !path.exists();
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(failed)?;
+    file.write_all_at(&*key, 0)
+        .and_then(|()| file.set_len(KEY_BYTES as u64))
+        .map_err(failed)?;
+    if is_new {
+        let folder = path.parent().unwrap_or(path);
+        file.sync_all()
+            .and_then(|()| File::open(folder)?.sync_all())
+            .map_err(failed)?;
+    }
+    Ok((key, file))
 }
