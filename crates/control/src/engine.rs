@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use pinnace_exec::local::{self, Adoption, Cursor, Handle, Launcher, Watch};
 use pinnace_exec::{Attempt, Event, Secrets, TaskId};
+
+/// How long a supervisor that has told its last event may take to end.
+const LAST_MOMENTS: Duration = Duration::from_millis(500);
 
 /// Runs tasks. A launch is known by its folder.
 ///
@@ -141,8 +144,17 @@ impl Engine for LocalEngine {
 
     fn forget(&mut self, folder: &Path) {
         self.watches.remove(folder);
-        if let Some(mut handle) = self.handles.remove(folder) {
-            handle.wait();
+        let handle = self.handles.remove(folder);
+        if handle.is_some_and(|mut handle| handle.wait()) {
+            return;
+        }
+        // It was killed in its last moments, or is not ours to wait for: what it did not come to remove is removed.
+        let begin = Instant::now();
+        while let Ok(Adoption::Alive(_)) = local::adopt(folder) {
+            if begin.elapsed() > LAST_MOMENTS {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
         }
     }
 }

@@ -75,10 +75,12 @@ impl Handle {
         }
     }
 
-    /// Waits for the supervisor's end. At once if another process has started it.
-    pub fn wait(&mut self) {
-        if let Some(child) = &mut self.child {
-            let _ = child.wait();
+    /// Waits for the supervisor's end; whether it came to its end by itself. At once, and not known, if another
+    /// process has started it.
+    pub fn wait(&mut self) -> bool {
+        match &mut self.child {
+            Some(child) => child.wait().is_ok_and(|status| status.success()),
+            None => false,
         }
     }
 }
