@@ -8,6 +8,8 @@ mod corpus;
 #[path = "component/fields.rs"]
 mod fields;
 mod leaves;
+#[path = "component/many.rs"]
+mod many;
 #[path = "component/plan.rs"]
 mod plan;
 #[path = "component/problems.rs"]

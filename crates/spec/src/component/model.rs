@@ -1,7 +1,9 @@
 //! A component as written: typed, borrowed from its document, with the span of everything a problem
 //! could be reported at. Fields that are missing or wrong are `None`; the shape check has said so.
 
-use super::command::Syntax;
+use std::collections::{HashMap, HashSet};
+
+use super::command::{Scope, Syntax};
 use crate::yaml::Node;
 pub use crate::yaml::access::Name;
 
@@ -136,10 +138,18 @@ pub struct Component<'d> {
     pub inputs: Vec<Input<'d>>,
     /// `outputs`
     pub outputs: Vec<Output<'d>>,
+    /// Where each input stands in `inputs`.
+    pub input_places: Places<'d>,
+    /// Where each output stands in `outputs`.
+    pub output_places: Places<'d>,
+    /// The names of inputs and outputs that are themselves wrong, and so left out.
+    pub left_out: HashSet<(Scope, &'d str)>,
     /// The texts with places for inputs and outputs, in the order of the type.
     pub lines: Vec<Line<'d>>,
-    /// `code`
+    /// The folder of the code, as written.
     pub code: Option<Name<'d>>,
+    /// The path at which it is written: `code`, or `task.code`.
+    pub code_path: &'static str,
     /// `environment`, if it is a mapping.
     pub environment: Option<&'d Node<'d>>,
 }
@@ -147,24 +157,71 @@ pub struct Component<'d> {
 impl<'d> Component<'d> {
     /// The input of a name.
     pub fn input(&self, name: &str) -> Option<&Input<'d>> {
-        self.inputs.iter().find(|input| input.name.text == name)
+        self.inputs.get(self.input_place(name)?)
     }
 
     /// The output of a name.
     pub fn output(&self, name: &str) -> Option<&Output<'d>> {
-        self.outputs.iter().find(|output| output.name.text == name)
+        self.outputs.get(self.output_place(name)?)
     }
 
-    /// Whether `inputs` or `outputs` has an entry of this name, even one that is itself wrong.
-    pub fn declares(&self, key: &str, name: &str) -> bool {
-        self.root
-            .get(key)
-            .is_some_and(|ports| ports.value.get(name).is_some())
+    /// Where the input of a name stands among all.
+    pub fn input_place(&self, name: &str) -> Option<usize> {
+        let names = self.inputs.iter().map(|input| input.name.text);
+        self.input_places.of(name, names)
+    }
+
+    /// Where the output of a name stands among all.
+    pub fn output_place(&self, name: &str) -> Option<usize> {
+        let names = self.outputs.iter().map(|output| output.name.text);
+        self.output_places.of(name, names)
+    }
+
+    /// Whether there is an input or output of this name, even one that is itself wrong.
+    pub fn declares(&self, scope: Scope, name: &str) -> bool {
+        let place = match scope {
+            Scope::Inputs => self.input_place(name),
+            Scope::Outputs => self.output_place(name),
+            Scope::SearchSpace => None,
+        };
+        place.is_some() || self.left_out.contains(&(scope, name))
     }
 
     /// Whether the command is Python's own words, as the label `1-legacy` says.
     pub fn is_python_style(&self) -> bool {
         self.label == Some("1-legacy")
+    }
+}
+
+/// Finds names in a list: few by a look at each, many by their hash, so that a command with as many
+/// names as there are inputs is no square.
+#[derive(Debug, Default)]
+pub struct Places<'d> {
+    /// Empty if the names are few.
+    many: HashMap<&'d str, usize>,
+}
+
+impl<'d> Places<'d> {
+    /// Up to so many names, looking at each is faster than hashing.
+    const FEW: usize = 32;
+
+    /// The places of some names. Of two equal ones the first counts.
+    pub fn new(names: impl ExactSizeIterator<Item = &'d str>) -> Self {
+        let mut many = HashMap::new();
+        if names.len() > Self::FEW {
+            for (place, name) in names.enumerate() {
+                many.entry(name).or_insert(place);
+            }
+        }
+        Places { many }
+    }
+
+    fn of<'n>(&self, name: &str, mut names: impl Iterator<Item = &'n str>) -> Option<usize> {
+        if self.many.is_empty() {
+            names.position(|one| one == name)
+        } else {
+            self.many.get(name).copied()
+        }
     }
 }
 

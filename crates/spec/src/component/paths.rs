@@ -2,19 +2,22 @@
 
 /// A path from a folder; `.` and `..` are resolved as text.
 pub(super) fn absolute(folder: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    let whole = [folder, path];
-    let start = usize::from(path.starts_with('/'));
-    for part in whole[start..].iter().flat_map(|text| text.split('/')) {
+    let mut made = String::with_capacity(folder.len() + path.len() + 2);
+    let folder = if path.starts_with('/') { "" } else { folder };
+    for part in [folder, path].iter().flat_map(|text| text.split('/')) {
         match part {
             "" | "." => {}
-            ".." => {
-                parts.pop();
+            ".." => made.truncate(made.rfind('/').unwrap_or_default()),
+            part => {
+                made.push('/');
+                made.push_str(part);
             }
-            part => parts.push(part),
         }
     }
-    format!("/{}", parts.join("/"))
+    if made.is_empty() {
+        made.push('/');
+    }
+    made
 }
 
 /// The last part of a path.

@@ -1,8 +1,10 @@
 //! Document → model. Takes what is well-formed and leaves out the rest: the shape check has
 //! already reported it.
 
-use super::command::Syntax;
-use super::model::{Component, Holds, Input, Kind, Line, Name, Output};
+use std::collections::HashSet;
+
+use super::command::{Scope, Syntax};
+use super::model::{Component, Holds, Input, Kind, Line, Name, Output, Places};
 use crate::yaml::access::{entries, items, name, value};
 use crate::yaml::{Entry, Node};
 
@@ -17,6 +19,13 @@ pub fn component<'d>(root: &'d Node<'d>) -> Option<Component<'d>> {
         },
     };
     let (kind, syntax) = Kind::from_word(word)?;
+    let code_path = match at(root, "task.code").filter(|_| kind == Kind::Parallel) {
+        Some(_) => "task.code",
+        None => "code",
+    };
+    let mut left_out = HashSet::new();
+    let inputs = ports(root, Scope::Inputs, input, &mut left_out);
+    let outputs = ports(root, Scope::Outputs, output, &mut left_out);
     Some(Component {
         root,
         kind,
@@ -25,18 +34,36 @@ pub fn component<'d>(root: &'d Node<'d>) -> Option<Component<'d>> {
         label,
         name: value(root, "name").and_then(name),
         version: value(root, "version").and_then(name),
-        inputs: entries(value(root, "inputs"))
-            .iter()
-            .filter_map(input)
-            .collect(),
-        outputs: entries(value(root, "outputs"))
-            .iter()
-            .filter_map(output)
-            .collect(),
+        input_places: Places::new(inputs.iter().map(|input| input.name.text)),
+        output_places: Places::new(outputs.iter().map(|output| output.name.text)),
+        inputs,
+        outputs,
+        left_out,
         lines: lines(root, kind, syntax),
-        code: value(root, "code").and_then(name),
+        code: at(root, code_path).and_then(name),
+        code_path,
         environment: value(root, "environment").filter(|node| node.as_map().is_some()),
     })
+}
+
+/// The inputs or outputs that can be read; the names of the others are noted.
+fn ports<'d, P>(
+    root: &'d Node<'d>,
+    scope: Scope,
+    read: impl Fn(&'d Entry<'d>) -> Option<P>,
+    left_out: &mut HashSet<(Scope, &'d str)>,
+) -> Vec<P> {
+    let entries = entries(value(root, scope.name()));
+    let mut ports = Vec::with_capacity(entries.len());
+    for entry in entries {
+        match read(entry) {
+            Some(port) => ports.push(port),
+            None => {
+                left_out.insert((scope, &*entry.key.text));
+            }
+        }
+    }
+    ports
 }
 
 /// Where a type has texts with places for inputs and outputs.

@@ -1,5 +1,7 @@
 //! Components that a component is made of: the trial of a sweep, the inside of a protected one.
 
+use std::collections::HashSet;
+
 use super::check::sections;
 use super::model::{Component, Kind, Name};
 use super::{check_shape, paths, read};
@@ -39,8 +41,9 @@ pub(super) fn check(
         );
         return;
     }
+    let inputs: HashSet<&str> = inner.inputs.iter().map(String::as_str).collect();
     for name in sections::searched(sweep) {
-        if inner.inputs.iter().any(|input| input == name.text) {
+        if inputs.contains(name.text) {
             continue;
         }
         let message = format!("the trial has no input `{}`", name.text);

@@ -97,6 +97,12 @@ impl Diagnostics {
         self.list.len() >= MOST
     }
 
+    /// Whether further ones would only be counted, and there is an error: whoever looks for errors
+    /// may stop then.
+    pub fn has_enough(&self) -> bool {
+        self.is_full() && self.has_errors()
+    }
+
     /// As they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()

@@ -1,5 +1,6 @@
 //! What a spec becomes.
 
+use pinnace_core::origin::Cause;
 use pinnace_core::plan::{InputMode, OutputMode, Role, SuccessfulExit};
 use pinnace_spec::job::Request;
 use pinnace_spec::setting::Setting;
@@ -310,4 +311,18 @@ fn the_snapshot_id_is_a_label() {
         ("lib.py", print),
     ];
     assert_eq!(*id, pinnace_spec::component::snapshot::id(files));
+}
+
+#[test]
+fn code_of_a_parallel_task_is_what_the_task_gets() {
+    let read = explain(&find("v2: parallel with its code in the task"));
+    let code = role(&read).code.as_ref().expect("code");
+    assert_eq!(code.source.to_string(), "/job/src");
+    let origin = &read.job().origins["roles.main.code.source"];
+    assert_eq!(
+        origin.cause,
+        Cause::Written {
+            path: "task.code".to_owned()
+        }
+    );
 }

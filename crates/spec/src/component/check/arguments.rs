@@ -5,7 +5,7 @@ use pinnace_core::text::Text;
 use super::command::Templates;
 use crate::component::command::powershell;
 use crate::component::command::{
-    Entry, Placeholder, Scope, Site, Situation, Template, check_arguments,
+    Argument, Entry, Placeholder, Scope, Site, Situation, check_arguments,
 };
 use crate::component::entry::tidy;
 use crate::component::hemera;
@@ -54,48 +54,45 @@ pub(super) fn check(
             None => written(),
         }
     };
-    let entry = entry(component, template, sources, request, library);
+    let arguments = template.arguments();
+    let entry = entry(component, &arguments, sources, request, library);
     let situation = Situation {
         value: &value,
         manner: request.manner,
         by_place: component.kind == Kind::Hemera,
         entry: entry.as_ref(),
     };
-    check_arguments(template, &site, situation, out);
+    check_arguments(template, &arguments, &site, situation, out);
 }
 
 /// The PowerShell script that gets the arguments of a command, if it lies in the code.
+/// Either the command starts it itself, or a batch file hands it all arguments.
 pub(in crate::component) fn entry(
     component: &Component<'_>,
-    template: &Template<'_>,
+    arguments: &[Argument<'_>],
     sources: &Sources,
     request: &Request<'_>,
     library: &dyn Library,
 ) -> Option<Entry> {
-    let arguments = template.arguments();
-    let words: Vec<&str> = arguments.iter().map(|argument| argument.written).collect();
+    let place = arguments
+        .iter()
+        .position(|argument| has_extension(argument.written, &["ps1"]));
+    let first = arguments.get(place.unwrap_or_default())?.written;
+    if place.is_none() && !has_extension(first, &["bat", "cmd"]) {
+        return None;
+    }
     let code = match hemera::module(component, library) {
         Some(module) => module.folder,
         None => code_folder(component, request.folder?),
     };
-    find(&words, &code, sources, library)
-}
-
-/// The script: one that the command starts itself, or one to which a
-/// batch file hands all of them.
-fn find(words: &[&str], code: &str, sources: &Sources, library: &dyn Library) -> Option<Entry> {
-    let place = words.iter().position(|word| has_extension(word, &["ps1"]));
     let (name, skip) = match place {
-        Some(index) => (tidy(words.get(index)?), index + 1),
+        Some(index) => (tidy(first), index + 1),
         None => {
-            let first = words
-                .first()
-                .filter(|word| has_extension(word, &["bat", "cmd"]))?;
-            let batch = library.text(&paths::absolute(code, &tidy(first))).ok()?;
-            (called(&batch)?, 1)
+            let batch = library.text(&paths::absolute(&code, &tidy(first)));
+            (called(&batch.ok()?)?, 1)
         }
     };
-    let text = library.text(&paths::absolute(code, &name)).ok()?;
+    let text = library.text(&paths::absolute(&code, &name)).ok()?;
     let script = powershell::read(&text)?;
     let length = text.len();
     let source = sources.add(name.as_str(), text);

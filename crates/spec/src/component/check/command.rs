@@ -1,13 +1,14 @@
-//! Names in command lines: every placeholder must be declared, every input and output be used.
+//! Names in command lines: every placeholder must be declared.
 
+use super::usage::Usage;
 use crate::component::command::{self, Judging, Placeholder, Scope, Site, Template};
 use crate::component::model::{Component, Kind, Line};
-use crate::component::read;
 use crate::diagnostic::suggest::closest;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::source::Sources;
-use crate::yaml::Node;
-use crate::yaml::access::{items, value};
+
+/// No line has more bytes: no shell would take it, and its pieces take many times its room.
+const LONGEST: usize = 512 << 10;
 
 /// The command lines of a component, read.
 pub type Templates<'d> = Vec<(Line<'d>, Template<'d>)>;
@@ -18,11 +19,17 @@ pub(super) fn check<'d>(
     out: &mut Diagnostics,
 ) -> Templates<'d> {
     let mut templates = Vec::new();
-    let mut meant = Vec::new();
+    let mut usage = Usage::new(component);
+    let mut is_whole = true;
     for line in &component.lines {
         let Some(scalar) = line.node.as_scalar() else {
             continue;
         };
+        if scalar.text.len() > LONGEST {
+            out.push(too_long(line));
+            is_whole = false;
+            continue;
+        }
         let template = command::parse(&scalar.text, component.syntax);
         if let Some(site) = Site::new(line.node, sources) {
             let is_optional = |found: &Placeholder<'_>| is_optional(component, found);
@@ -32,13 +39,25 @@ pub(super) fn check<'d>(
             };
             command::diagnose(&template, &site, judging, out);
             for placeholder in template.references() {
-                meant.extend(reference(component, placeholder, &site, out));
+                usage.note(placeholder.scope, placeholder.name);
+                if let Some(meant) = reference(component, placeholder, &site, out) {
+                    usage.note(Scope::Inputs, meant);
+                    usage.note(Scope::Outputs, meant);
+                }
             }
         }
         templates.push((*line, template));
     }
-    unused(component, &templates, &meant, out);
+    if is_whole {
+        usage.report(&templates, out);
+    }
     templates
+}
+
+fn too_long(line: &Line<'_>) -> Diagnostic {
+    let message = format!("`{}` is longer than {} KiB", line.path, LONGEST >> 10);
+    Diagnostic::new(&codes::BAD_TEXT, line.node.span, message)
+        .help("put it into a script in the code folder, and start the script")
 }
 
 fn is_optional(component: &Component<'_>, placeholder: &Placeholder<'_>) -> bool {
@@ -58,7 +77,7 @@ fn reference<'d>(
     match placeholder.scope {
         Scope::Inputs => match component.input(placeholder.name) {
             None => return undeclared(component, placeholder, site, out),
-            Some(input) if input.optional && placeholder.group.is_none() => {
+            Some(input) if input.optional && placeholder.group.is_none() && !out.has_enough() => {
                 let written = component
                     .syntax
                     .placeholder(Scope::Inputs, placeholder.name);
@@ -98,7 +117,7 @@ fn undeclared<'d>(
     site: &Site<'_>,
     out: &mut Diagnostics,
 ) -> Option<&'d str> {
-    if component.declares(placeholder.scope.name(), placeholder.name) {
+    if component.declares(placeholder.scope, placeholder.name) || out.has_enough() {
         return None;
     }
     let (what, other) = match placeholder.scope {
@@ -153,115 +172,4 @@ fn undeclared<'d>(
         None => diagnostic.help(format!("declare it in `{}`", placeholder.scope)),
     });
     meant
-}
-
-/// Types whose inputs and outputs reach the job by its command line.
-fn speaks_by_command(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Command
-            | Kind::Distributed
-            | Kind::Parallel
-            | Kind::Hemera
-            | Kind::Scope
-            | Kind::HdInsight
-            | Kind::Spark
-            | Kind::Starlite
-            | Kind::Ae365
-            | Kind::AetherBridge
-    )
-}
-
-fn unused(
-    component: &Component<'_>,
-    templates: &Templates<'_>,
-    meant: &[&str],
-    out: &mut Diagnostics,
-) {
-    // Without its command line nothing can be said; that it is missing has been.
-    let is_optional_line = matches!(
-        component.kind,
-        Kind::Parallel | Kind::HdInsight | Kind::Spark
-    );
-    if !speaks_by_command(component.kind) || (templates.is_empty() && !is_optional_line) {
-        return;
-    }
-    let is_used = |scope: Scope, name: &str| {
-        let in_lines = templates.iter().any(|(line, template)| {
-            template
-                .references()
-                .any(|placeholder| placeholder.scope == scope && placeholder.name == name)
-                || reads_variable(line, name)
-        });
-        in_lines || meant.contains(&name) || shared_out(component, scope, name)
-    };
-    let line = component.lines.first().map_or_else(
-        || {
-            read::line_paths(component.kind, component.syntax)
-                .first()
-                .copied()
-                .unwrap_or("command")
-        },
-        |line| line.path,
-    );
-    for input in &component.inputs {
-        if !is_used(Scope::Inputs, input.name.text) {
-            let written = component.syntax.placeholder(Scope::Inputs, input.name.text);
-            let message = format!("input `{}` is never used", input.name.text);
-            out.push(
-                Diagnostic::new(&codes::UNUSED_INPUT, input.name.span, message)
-                    .help(format!("name it in `{line}` as `{written}`, or remove it")),
-            );
-        }
-    }
-    // A link output is named where it is linked, and has no path.
-    for output in component.outputs.iter().filter(|output| !output.is_link) {
-        if !is_used(Scope::Outputs, output.name.text) {
-            let written = component
-                .syntax
-                .placeholder(Scope::Outputs, output.name.text);
-            let message = format!(
-                "output `{}` is never used, so nothing writes it",
-                output.name.text
-            );
-            out.push(
-                Diagnostic::new(&codes::UNUSED_OUTPUT, output.name.span, message)
-                    .help(format!("name it in `{line}` as `{written}`, or remove it")),
-            );
-        }
-    }
-}
-
-/// Each input and output is also a variable of the task.
-fn reads_variable(line: &Line<'_>, name: &str) -> bool {
-    let text = line.node.as_text().unwrap_or_default();
-    text.contains(&format!("${name}")) || text.contains(&format!("${{{name}}}"))
-}
-
-/// Whether a parallel component shares the data out, or collects it there.
-fn shared_out(component: &Component<'_>, scope: Scope, name: &str) -> bool {
-    let word = |node: &Node<'_>| {
-        let found = node
-            .as_text()
-            .and_then(|text| super::sections::data_name(text, scope));
-        // A name that is misspelt is reported as that; what it means counts as used.
-        let is_misspelt = |found: &str| {
-            component.input(found).is_none()
-                && component.output(found).is_none()
-                && closest(found, [name]).is_some()
-        };
-        found.is_some_and(|found| found == name || is_misspelt(found))
-    };
-    let named = |path: &str| {
-        read::at(component.root, path)
-            .is_some_and(|node| word(node) || items(Some(node)).iter().any(word))
-    };
-    component.kind == Kind::Parallel
-        && match scope {
-            Scope::Outputs => named("parallel.output_data") || named("task.append_row_to"),
-            _ => {
-                named("parallel.input_data")
-                    || value(component.root, "input_data").is_some_and(word)
-            }
-        }
 }

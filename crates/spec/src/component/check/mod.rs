@@ -10,6 +10,7 @@ mod parameters;
 pub(super) mod sections;
 pub(super) mod settings;
 mod types;
+mod usage;
 
 pub use command::Templates;
 pub(super) use environment::WAYS;
@@ -38,7 +39,7 @@ pub fn check<'d>(
     parameters::check(component, out);
     let templates = command::check(component, sources, out);
     arguments::check(component, &templates, sources, request, library, out);
-    sections::check(component, sources, request, library, out);
+    sections::check(component, &templates, sources, request, library, out);
     hemera::check(component, &templates, sources, request, library, out);
     environment::check(component, out);
     environment::check_feeds(component, request, out);

@@ -1,6 +1,7 @@
 //! Names, versions, tags.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::component::model::{Component, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
@@ -34,27 +35,42 @@ pub(super) fn check(component: &Component<'_>, out: &mut Diagnostics) {
     tags(component, out);
 }
 
-fn equal_names<'d>(what: &str, names: impl Iterator<Item = Name<'d>>, out: &mut Diagnostics) {
+/// Up to so many names, comparing each with all others is faster than hashing.
+const FEW: usize = 16;
+
+fn equal_names<'d>(
+    what: &str,
+    names: impl ExactSizeIterator<Item = Name<'d>> + Clone,
+    out: &mut Diagnostics,
+) {
+    if names.len() <= FEW {
+        for (place, name) in names.clone().enumerate() {
+            let equal = |first: &Name<'d>| first.text.eq_ignore_ascii_case(name.text);
+            if let Some(first) = names.clone().take(place).find(equal) {
+                out.push(equal_name(what, first, name));
+            }
+        }
+        return;
+    }
     let mut seen: HashMap<String, Name<'d>> = HashMap::new();
     for name in names {
-        let folded = name.text.to_ascii_lowercase();
-        match seen.get(&folded) {
-            Some(first) => {
-                let message = format!(
-                    "{what}s `{}` and `{}` differ only in small and capital letters",
-                    first.text, name.text
-                );
-                out.push(
-                    Diagnostic::new(&codes::EQUAL_NAMES, name.span, message)
-                        .related(first.span, "the first is here")
-                        .help("give one of them another name"),
-                );
-            }
-            None => {
-                seen.insert(folded, name);
+        match seen.entry(name.text.to_ascii_lowercase()) {
+            Entry::Occupied(first) => out.push(equal_name(what, *first.get(), name)),
+            Entry::Vacant(place) => {
+                place.insert(name);
             }
         }
     }
+}
+
+fn equal_name(what: &str, first: Name<'_>, name: Name<'_>) -> Diagnostic {
+    let message = format!(
+        "{what}s `{}` and `{}` differ only in small and capital letters",
+        first.text, name.text
+    );
+    Diagnostic::new(&codes::EQUAL_NAMES, name.span, message)
+        .related(first.span, "the first is here")
+        .help("give one of them another name")
 }
 
 fn no_version(component: &Component<'_>, out: &mut Diagnostics) {

@@ -1,5 +1,7 @@
 //! Whether values fit their parameters.
 
+use std::collections::HashMap;
+
 use crate::component::model::{Component, Holds, Input, Name};
 use crate::diagnostic::suggest::closest;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
@@ -174,18 +176,33 @@ fn bounds(input: &Input<'_>, out: &mut Diagnostics) {
     }
 }
 
+/// Up to so many values, comparing each with those before it is faster than hashing.
+const FEW: usize = 16;
+
 fn repeated_choices(input: &Input<'_>, out: &mut Diagnostics) {
-    let mut seen: std::collections::HashMap<&str, Name<'_>> = std::collections::HashMap::new();
+    let mut report = |first: &Name<'_>, choice: &Name<'_>| {
+        let message = format!(
+            "`{}` stands twice in the values of `{}`",
+            choice.text, input.name.text
+        );
+        out.push(
+            Diagnostic::new(&codes::REPEATED_CHOICE, choice.span, message)
+                .related(first.span, "the first is here"),
+        );
+    };
+    if input.choices.len() <= FEW {
+        for (place, choice) in input.choices.iter().enumerate() {
+            let mut before = input.choices.iter().take(place);
+            if let Some(first) = before.rfind(|first| first.text == choice.text) {
+                report(first, choice);
+            }
+        }
+        return;
+    }
+    let mut seen: HashMap<&str, &Name<'_>> = HashMap::new();
     for choice in &input.choices {
-        if let Some(first) = seen.insert(choice.text, *choice) {
-            let message = format!(
-                "`{}` stands twice in the values of `{}`",
-                choice.text, input.name.text
-            );
-            out.push(
-                Diagnostic::new(&codes::REPEATED_CHOICE, choice.span, message)
-                    .related(first.span, "the first is here"),
-            );
+        if let Some(first) = seen.insert(choice.text, choice) {
+            report(first, choice);
         }
     }
 }

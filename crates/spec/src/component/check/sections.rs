@@ -1,6 +1,7 @@
 //! What only one type of component has.
 
-use crate::component::command::{self, Scope, Site};
+use super::command::Templates;
+use crate::component::command::{Scope, Site};
 use crate::component::model::{Component, Holds, Kind, Name};
 use crate::component::{read, trial};
 use crate::diagnostic::suggest::closest;
@@ -11,8 +12,13 @@ use crate::source::Sources;
 use crate::yaml::Node;
 use crate::yaml::access::{entries, name, names, value};
 
+/// So many names are compared with one that is wrong, and so many of them are shown.
+const MOST_NAMES: usize = 256;
+const MOST_SHOWN: usize = 20;
+
 pub(super) fn check(
     component: &Component<'_>,
+    templates: &Templates<'_>,
     sources: &Sources,
     request: &Request<'_>,
     library: &dyn Library,
@@ -30,7 +36,7 @@ pub(super) fn check(
         }
         Kind::Starlite | Kind::Ae365 | Kind::AetherBridge => module_id(section, out),
         Kind::Parallel => parallel(component, out),
-        Kind::Scope => scope_arguments(component, sources, out),
+        Kind::Scope => scope_arguments(component, templates, sources, out),
         Kind::Spark => spark_entry(component, out),
         Kind::Sweep => {
             early_termination(component, out);
@@ -139,23 +145,9 @@ fn data(
     key: &str,
     out: &mut Diagnostics,
 ) -> bool {
-    let (what, all): (&str, Vec<&str>) = match scope {
-        Scope::Outputs => (
-            "output",
-            component
-                .outputs
-                .iter()
-                .map(|output| output.name.text)
-                .collect(),
-        ),
-        _ => (
-            "input",
-            component
-                .inputs
-                .iter()
-                .map(|input| input.name.text)
-                .collect(),
-        ),
+    let what = match scope {
+        Scope::Outputs => "output",
+        _ => "input",
     };
     let Some(name) = data_name(written.text, scope) else {
         let message = format!(
@@ -165,9 +157,19 @@ fn data(
         out.push(Diagnostic::new(&codes::UNKNOWN_DATA, written.span, message));
         return false;
     };
-    if all.contains(&name) {
-        return true;
+    let place = match scope {
+        Scope::Outputs => component.output_place(name),
+        _ => component.input_place(name),
+    };
+    if place.is_some() || out.has_enough() {
+        return place.is_some();
     }
+    let outputs = component.outputs.iter().map(|output| output.name.text);
+    let inputs = component.inputs.iter().map(|input| input.name.text);
+    let all: Vec<&str> = match scope {
+        Scope::Outputs => outputs.take(MOST_NAMES).collect(),
+        _ => inputs.take(MOST_NAMES).collect(),
+    };
     let message = format!("`{key}` names `{name}`, which is no {what} of the component");
     let mut diagnostic = Diagnostic::new(&codes::UNKNOWN_DATA, written.span, message);
     diagnostic = match closest(name, all.iter().copied()) {
@@ -177,7 +179,10 @@ fn data(
             format!("{scope}.{meant}"),
         ),
         None if all.is_empty() => diagnostic.help(format!("the component has no {scope}")),
-        None => diagnostic.help(format!("its {scope} are `{}`", all.join("`, `"))),
+        None => {
+            let shown = all.get(..MOST_SHOWN).unwrap_or(&all);
+            diagnostic.help(format!("its {scope} are `{}`", shown.join("`, `")))
+        }
     };
     out.push(diagnostic);
     false
@@ -237,20 +242,28 @@ fn not_data(component: &Component<'_>, written: Name<'_>, out: &mut Diagnostics)
 }
 
 /// Scope takes pairs of argument and value, and the value is a placeholder alone.
-fn scope_arguments(component: &Component<'_>, sources: &Sources, out: &mut Diagnostics) {
-    let Some(line) = component.lines.first() else {
+fn scope_arguments(
+    component: &Component<'_>,
+    templates: &Templates<'_>,
+    sources: &Sources,
+    out: &mut Diagnostics,
+) {
+    let Some((line, template)) = templates.first() else {
         return;
     };
-    let (Some(text), Some(site)) = (line.node.as_text(), Site::new(line.node, sources)) else {
+    let Some(site) = Site::new(line.node, sources) else {
         return;
     };
-    let template = command::parse(text, component.syntax);
+    let text = template.text;
     for placeholder in template.references() {
         let range = &placeholder.range;
         let before = text.get(..range.start).unwrap_or_default();
         let behind = text.get(range.end..).unwrap_or_default();
         let glued_before = !before.is_empty() && !before.ends_with([' ', '\t', '\n', '=']);
         let glued_behind = !behind.is_empty() && !behind.starts_with([' ', '\t', '\n']);
+        if out.has_enough() {
+            return;
+        }
         if glued_before || glued_behind {
             let written = component
                 .syntax

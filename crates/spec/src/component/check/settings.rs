@@ -2,6 +2,7 @@
 
 use pinnace_core::plan::Register;
 
+use crate::component::command::Scope;
 use crate::component::model::Component;
 use crate::component::read::at;
 use crate::component::variables;
@@ -24,7 +25,7 @@ pub(super) fn check(component: &Component<'_>, out: &mut Diagnostics) {
     }
     for entry in entries(at(component.root, "runsettings.register_as")) {
         let name = &*entry.key.text;
-        if !component.declares("outputs", name) {
+        if !component.declares(Scope::Outputs, name) {
             let message = format!("the component has no output `{name}`");
             let found = Diagnostic::new(&codes::BAD_REGISTER, entry.key.span, message);
             let names = component.outputs.iter().map(|output| output.name.text);

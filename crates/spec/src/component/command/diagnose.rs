@@ -1,7 +1,7 @@
 //! Says what is odd about a command, where, and how to mend it.
 
 use super::ast::{Fault, Group, Placeholder, Problem, Syntax, Template, Unquotable};
-use super::site::Site;
+use super::site::{MOST_SHOWN, Site};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 
 /// What is known of the component when its command is judged.
@@ -38,6 +38,9 @@ pub fn diagnose(
         }
     }
     for group in template.groups() {
+        if group.placeholders().nth(1).is_none() {
+            continue;
+        }
         let optional: Vec<&Placeholder<'_>> = group
             .placeholders()
             .filter(|placeholder| (judging.is_optional)(placeholder))
@@ -167,7 +170,7 @@ fn several(
     ));
     let mut diagnostic =
         Diagnostic::new(&codes::SEVERAL_OPTIONALS, site.span(&group.range), message);
-    for placeholder in optional {
+    for placeholder in optional.iter().take(MOST_SHOWN) {
         diagnostic = diagnostic.related(
             site.span(&placeholder.range),
             format!("`{}` is optional", placeholder.name),

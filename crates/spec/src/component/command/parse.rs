@@ -37,6 +37,13 @@ pub fn parse(text: &str, syntax: Syntax) -> Template<'_> {
 impl Template<'_> {
     /// Finds what a shell would stumble over.
     fn read_shell(&mut self) {
+        // It stumbles over quotes, backticks and here-documents.
+        let text = self.text.as_bytes();
+        if memchr::memchr3(b'\'', b'"', b'`', text).is_none()
+            && memchr::memmem::find(text, b"<<").is_none()
+        {
+            return;
+        }
         let mut line = super::shell::Line::default();
         let mut found = Vec::new();
         let parts = self.parts.iter().flat_map(|part| match part {

@@ -6,7 +6,7 @@ use super::argument::{Argument, positional};
 use super::ast::{Placeholder, Template};
 use super::powershell::{Binding, Script, Value};
 use super::render::Manner;
-use super::site::Site;
+use super::site::{MOST_SHOWN, Site};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::source::Span;
 
@@ -69,13 +69,13 @@ impl Entry {
 /// Warns of arguments that would reach the wrong parameter, or none.
 pub fn check_arguments(
     template: &Template<'_>,
+    arguments: &[Argument<'_>],
     site: &Site<'_>,
     situation: Situation<'_>,
     out: &mut Diagnostics,
 ) {
-    let arguments = template.arguments();
     let dropped = if situation.manner == Manner::Aml {
-        dropped_flags(template, &arguments, situation.value)
+        dropped_flags(template, arguments, situation.value)
     } else {
         Vec::new()
     };
@@ -90,7 +90,7 @@ pub fn check_arguments(
                         entry,
                         name,
                         value,
-                        arguments: &arguments,
+                        arguments,
                         dropped: &dropped,
                     };
                     out.push(shift.describe(template, site));
@@ -99,7 +99,7 @@ pub fn check_arguments(
             refused(&binding, entry, site, out);
         }
         None => {
-            if let Some(found) = suspected(template, site, situation, &arguments, &dropped) {
+            if let Some(found) = suspected(template, site, situation, arguments, &dropped) {
                 out.push(found);
             }
         }
@@ -112,14 +112,14 @@ fn dropped_flags<'a, 't>(
     arguments: &'a [Argument<'t>],
     value: &dyn Fn(&Placeholder<'_>) -> Option<Text>,
 ) -> Vec<&'a Argument<'t>> {
-    let missing: Vec<usize> = template
+    // Whether each group goes; the index of a group is its place here.
+    let missing: Vec<bool> = template
         .groups()
-        .filter(|group| group.placeholders().any(|found| value(found).is_none()))
-        .map(|group| group.index)
+        .map(|group| group.placeholders().any(|found| value(found).is_none()))
         .collect();
-    let is_dropped = |argument: &&Argument<'_>| {
-        argument.is_flag() && argument.group.is_some_and(|group| missing.contains(&group))
-    };
+    let is_missing = |group: usize| missing.get(group) == Some(&true);
+    let is_dropped =
+        |argument: &&Argument<'_>| argument.group.is_some_and(is_missing) && argument.is_flag();
     arguments.iter().filter(is_dropped).collect()
 }
 
@@ -206,7 +206,7 @@ fn advise(
     arguments: &[Argument<'_>],
     dropped: &[&Argument<'_>],
 ) -> Diagnostic {
-    for flag in dropped {
+    for flag in dropped.iter().take(MOST_SHOWN) {
         diagnostic = diagnostic.related(
             site.span(&flag.range),
             format!("`{}` disappears with its group", flag.written),

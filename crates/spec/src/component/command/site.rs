@@ -1,9 +1,16 @@
 //! Where a piece of a command stands in the file.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::source::{Sources, Span};
 use crate::yaml::{Node, Style};
+
+/// So many places of one kind are shown with a problem; a hostile command has any number of them.
+pub(super) const MOST_SHOWN: usize = 16;
+
+/// Every so many bytes it is noted how far the text as written has come.
+const STEP: usize = 1_024;
 
 /// A scalar of a file, with the way from its decoded text to the text as written.
 #[derive(Clone, Debug)]
@@ -12,6 +19,8 @@ pub struct Site<'a> {
     written: &'a str,
     decoded: &'a str,
     style: Style,
+    /// From time to time a place in the decoded text and its place as written.
+    marks: OnceCell<Vec<(usize, usize)>>,
 }
 
 impl<'a> Site<'a> {
@@ -23,6 +32,7 @@ impl<'a> Site<'a> {
             written: sources.slice(node.span),
             decoded: &scalar.text,
             style: scalar.style,
+            marks: OnceCell::new(),
         })
     }
 
@@ -46,47 +56,82 @@ impl<'a> Site<'a> {
         same.then(|| self.span.part(written.start, written.end))
     }
 
-    /// Walks both texts side by side. All that the styles of YAML change is white space, and in
-    /// quotes what is escaped.
+    /// The bytes as written, found from the last mark before them.
     fn find(&self, range: &Range<usize>) -> Option<Range<usize>> {
-        let mut written = self.written.char_indices().peekable();
+        let marks = self.marks.get_or_init(|| {
+            let mut marks = vec![(0, self.written_start())];
+            self.walk((0, self.written_start()), usize::MAX, |at, written| {
+                if marks.last().is_none_or(|(last, _)| at >= last + STEP) {
+                    marks.push((at, written.start));
+                }
+            });
+            marks
+        });
+        let mark = marks.partition_point(|(at, _)| *at <= range.start);
+        let mark = *marks.get(mark.checked_sub(1)?)?;
+        let mut found: Option<Range<usize>> = None;
+        let agree = self.walk(mark, range.end, |at, written| {
+            if at >= range.start {
+                let start = found.take().map_or(written.start, |found| found.start);
+                found = Some(start..written.end);
+            }
+        });
+        found.filter(|_| agree)
+    }
+
+    /// Where the text begins behind the signs of its style.
+    fn written_start(&self) -> usize {
         match self.style {
-            Style::Literal | Style::Folded => {
-                written.find(|(_, char)| *char == '\n')?;
-            }
-            Style::SingleQuoted | Style::DoubleQuoted => {
-                written.next()?;
-            }
-            Style::Plain => {}
+            Style::Literal | Style::Folded => self.written.find('\n').map(|at| at + 1),
+            Style::SingleQuoted | Style::DoubleQuoted => Some(1),
+            Style::Plain => Some(0),
         }
-        let mut start = None;
-        let mut end = None;
-        for (at, char) in self.decoded.char_indices() {
-            if at >= range.end {
+        .unwrap_or(self.written.len())
+    }
+
+    /// Walks both texts side by side, from a place in either to an end in the decoded one, and shows
+    /// each visible character: its place there, and its bytes as written. Gives `false` if the texts
+    /// part before the end. All that the styles of YAML change is white space, and in quotes what is
+    /// escaped.
+    fn walk(
+        &self,
+        (decoded_start, written_start): (usize, usize),
+        end: usize,
+        mut show: impl FnMut(usize, Range<usize>),
+    ) -> bool {
+        let decoded = self.decoded.get(decoded_start..).unwrap_or_default();
+        let rest = self.written.get(written_start..).unwrap_or_default();
+        let mut written = rest.char_indices().peekable();
+        for (at, char) in decoded.char_indices() {
+            let at = decoded_start + at;
+            if at >= end {
                 break;
             }
             if char.is_whitespace() {
                 continue;
             }
-            let (mut place, mut seen) = self.next_visible(&mut written)?;
-            let first = place;
+            let Some((first, mut seen)) = self.next_visible(&mut written) else {
+                return false;
+            };
+            let mut place = first;
             let escapes = match self.style {
                 Style::SingleQuoted => seen == '\'',
                 Style::DoubleQuoted => seen == '\\',
                 Style::Plain | Style::Literal | Style::Folded => false,
             };
             if escapes {
-                (place, seen) = written.next()?;
+                let Some(next) = written.next() else {
+                    return false;
+                };
+                (place, seen) = next;
             }
             if seen != char {
-                return None;
+                return false;
             }
-            if at >= range.start {
-                start.get_or_insert(first);
-                end = Some(place + seen.len_utf8());
-            }
+            let written = written_start + first..written_start + place + seen.len_utf8();
+            show(at, written);
         }
-        Some(start?..end?)
+        true
     }
 
     /// The next character that is no white space. In double quotes white space can be escaped.

@@ -478,6 +478,56 @@ fn pieces_are_found_in_every_style_of_scalar() {
     }
 }
 
+#[test]
+fn pieces_are_found_far_into_a_long_text() {
+    let filler = "word ".repeat(700);
+    for (start, end) in [
+        ("", ""),
+        ("'it''s ", "'"),
+        ("\"say \\\"x\\\" ", "\""),
+        (">-\n  ", ""),
+    ] {
+        let file = format!("command: {start}{filler}{{inputs.a}} {filler}{{inputs.b}}{end}\n");
+        let sources = Sources::default();
+        let document = yaml::load(sources.add("component.yaml", file), &Limits::default());
+        let node = &document
+            .root
+            .as_ref()
+            .unwrap()
+            .get("command")
+            .unwrap()
+            .value;
+        let site = Site::new(node, &sources).unwrap();
+        let template = parse(node.as_text().unwrap(), Syntax::V1);
+        let exact = |found: &Placeholder<'_>| sources.slice(site.exact(&found.range).unwrap());
+        let found: Vec<_> = template.references().map(exact).collect();
+        assert_eq!(found, ["{inputs.a}", "{inputs.b}"], "{start}");
+    }
+}
+
+#[test]
+fn behind_an_escape_that_cannot_be_followed_the_whole_text_is_meant() {
+    let filler = "word ".repeat(700);
+    let file = format!("command: \"{{inputs.a}} {filler} \\u0041 {filler} {{inputs.b}}\"\n");
+    let sources = Sources::default();
+    let document = yaml::load(sources.add("component.yaml", file), &Limits::default());
+    let node = &document
+        .root
+        .as_ref()
+        .unwrap()
+        .get("command")
+        .unwrap()
+        .value;
+    let site = Site::new(node, &sources).unwrap();
+    let template = parse(node.as_text().unwrap(), Syntax::V1);
+    let spans: Vec<_> = template
+        .references()
+        .map(|found| site.span(&found.range))
+        .collect();
+    assert_eq!(sources.slice(spans[0]), "{inputs.a}");
+    assert_eq!(spans[1], site.whole());
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic_and_no_literal_is_lost(

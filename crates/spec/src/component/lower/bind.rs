@@ -58,7 +58,13 @@ impl<'d> Values<'d> {
     ) -> Self {
         let mut values = Values::default();
         values.flags(component, request.inputs, sources, request, out);
-        for input in &component.inputs {
+        // Without a plan only the flags are looked at.
+        let planned = if building {
+            component.inputs.as_slice()
+        } else {
+            &[]
+        };
+        for input in planned {
             if !values.inputs.contains_key(input.name.text)
                 && let Some(node) = input.default
             {
@@ -73,7 +79,7 @@ impl<'d> Values<'d> {
             let has_value = values.inputs.contains_key(input.name.text);
             // What cannot be run here at all wants no values.
             let is_hopeless = request.run && component.kind.engine().is_some();
-            if building && !has_value && !input.optional && !is_hopeless {
+            if !has_value && !input.optional && !is_hopeless {
                 out.push(missing(input, request));
             }
         }

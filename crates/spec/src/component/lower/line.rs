@@ -64,7 +64,7 @@ impl Lowering<'_, '_> {
         let sources = Sources::default();
         let entry = arguments::entry(
             self.component,
-            template,
+            &template.arguments(),
             &sources,
             self.request,
             self.library,

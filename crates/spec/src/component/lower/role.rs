@@ -320,8 +320,8 @@ impl Lowering<'_, '_> {
         let folder = self.request.folder?;
         let component = self.component;
         let source = Location::parse(&includes::code_folder(component, folder), None).ok()?;
-        let origin = match value(component.root, "code") {
-            Some(node) => self.trace.written(node, "code"),
+        let origin = match at(component.root, component.code_path) {
+            Some(node) => self.trace.written(node, component.code_path),
             None => Origin::default_rule("the folder of the spec"),
         };
         self.trace.note(Self::role_path("code.source"), |_| origin);

@@ -1,6 +1,8 @@
 //! What a shell makes of a line, followed while the line is written: the author's text goes in as
 //! it is, values are quoted for the place where they stand, and the words come out beside it.
 
+#[cfg(test)]
+mod tests;
 mod value;
 
 use pinnace_core::text::{Piece, Text};
@@ -136,7 +138,14 @@ impl Line {
 
     /// Writes text of the author.
     pub(super) fn literal(&mut self, text: &str) {
-        for char in text.chars() {
+        let mut rest = text;
+        loop {
+            rest = self.run(rest);
+            let mut chars = rest.chars();
+            let Some(char) = chars.next() else {
+                return;
+            };
+            rest = chars.as_str();
             if self.skips_blanks && is_blank(char) && self.is_outside() && !self.escaping {
                 continue;
             }
@@ -144,6 +153,35 @@ impl Line {
             self.char(char);
             self.after_value = false;
         }
+    }
+
+    /// Writes the characters with which a text begins, as long as they mean nothing to a shell here;
+    /// gives the rest. What most text is made of is so written at once.
+    fn run<'t>(&mut self, text: &'t str) -> &'t str {
+        if self.escaping || self.left_quote || self.dollar != Dollar::None {
+            return text;
+        }
+        let is_plain =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+        let length = text.bytes().take_while(|byte| is_plain(*byte)).count();
+        let Some((plain, rest)) = text.split_at_checked(length).filter(|_| length > 0) else {
+            return text;
+        };
+        self.gap = None;
+        self.skips_blanks = false;
+        self.after_value = false;
+        self.pending.push_str(plain);
+        if !self.is_comment() {
+            if self.is_bare() && self.here == Here::Less {
+                self.here = Here::None;
+            }
+            let word = self.word.get_or_insert_default();
+            match word.last_mut() {
+                Some(Piece::Literal(literal)) => literal.push_str(plain),
+                _ => word.push(Piece::Literal(plain.into())),
+            }
+        }
+        rest
     }
 
     fn char(&mut self, char: char) {
