@@ -2,29 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Numbers that look random and are the same on every machine (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn up_to(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-
-    fn between(&mut self, least: usize, most: usize) -> usize {
-        least + self.up_to(most - least + 1)
-    }
-
-    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.up_to(words.len())]
-    }
-
-    fn often(&mut self) -> bool {
-        self.up_to(3) != 0
-    }
-}
+use crate::dice::Dice;
 
 const ROLES: &[&str] = &["worker", "ps_server", "master", "evaluator"];
 const PARAMETERS: &[&str] = &[
@@ -52,10 +30,7 @@ const REMARKS: &[&str] = &[
 
 /// The text of job number `index`.
 pub(crate) fn job(index: usize) -> String {
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ ((index as u64 + 1) * 0x0bad_cafe_f00d));
-    for _ in 0..8 {
-        dice.up_to(2);
-    }
+    let mut dice = Dice::new(index);
     let roles = &ROLES[..dice.between(1, 3)];
     let parameters = &PARAMETERS[..dice.between(3, PARAMETERS.len())];
     let scripts = dice.between(0, 3);

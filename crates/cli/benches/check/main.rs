@@ -1,7 +1,8 @@
 //! What the steps of `pinnace check` cost, each alone, over 1,000 generated jobs.
 //!
 //! `cargo bench -p pinnace` measures; `cargo bench -p pinnace -- --write FOLDER` writes the jobs as
-//! files, for `benches/run`; `-- --once STEP` does one step once, for a profiler.
+//! files, for `benches/run`; `-- --write-components FOLDER` component specs, for `benches/components`;
+//! `-- --once STEP` does one step once, for a profiler.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -10,10 +11,12 @@
     clippy::unwrap_used
 )]
 
+mod components;
 mod corpus;
+mod dice;
 
 use std::hint::black_box;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pinnace_spec::diagnostic::{Diagnostics, Levels};
@@ -25,6 +28,7 @@ use pinnace_spec::yaml::{self, Limits};
 use pinnace_spec::{shape, template};
 
 const JOBS: usize = 1_000;
+const COMPONENTS: usize = 500;
 const ROUNDS: usize = 20;
 
 /// A step of a check, by the name under which it is reported.
@@ -62,6 +66,11 @@ fn main() {
                 std::fs::write(folder.join(format!("job-{index:04}.yaml")), text).unwrap();
             }
         }
+        Some("--write-components") => {
+            let folder =
+                PathBuf::from(arguments.next().expect("--write-components needs a folder"));
+            (0..COMPONENTS).for_each(|index| write_component(&folder, index));
+        }
         Some("--once") => {
             let wanted = arguments.next().expect("--once needs the name of a step");
             for (_, work) in STEPS.iter().filter(|(name, _)| *name == wanted) {
@@ -75,6 +84,18 @@ fn main() {
                 report(name, bytes, best(&jobs, *work));
             }
         }
+    }
+}
+
+/// Writes a spec as `spec.yaml` in a folder of its own, with its code beside it.
+fn write_component(folder: &Path, index: usize) {
+    let component = components::component(index);
+    let folder = folder.join(format!("{index:03}-{}", component.kind));
+    let spec = ("spec.yaml", component.spec.as_str());
+    for (path, text) in component.files.into_iter().chain([spec]) {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
 }
 
