@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pinnace_spec::diagnostic::suggest;
 
@@ -18,6 +19,8 @@ pub(crate) struct Input {
     path: Option<PathBuf>,
     /// Whether it was named itself, and not found in a folder.
     pub(crate) named: bool,
+    /// The absolute folder, if it was found in one: all files of a folder share it.
+    folder: Option<Arc<str>>,
 }
 
 impl Input {
@@ -28,12 +31,14 @@ impl Input {
                 name: "<stdin>".to_owned(),
                 path: None,
                 named: true,
+                folder: None,
             };
         }
         Input {
             name: shown(Path::new(name)),
             path: Some(name.into()),
             named: true,
+            folder: None,
         }
     }
 
@@ -42,18 +47,12 @@ impl Input {
         self.path.as_deref()
     }
 
-    fn found(path: PathBuf) -> Self {
-        Input {
-            name: shown(&path),
-            path: Some(path),
-            named: false,
-        }
-    }
-
     /// The absolute folder of the file; none for standard input.
-    pub(crate) fn folder(&self) -> Option<String> {
-        let path = std::path::absolute(self.path.as_ref()?).ok()?;
-        Some(path.parent()?.to_str()?.to_owned())
+    pub(crate) fn folder(&self) -> Option<Arc<str>> {
+        match &self.folder {
+            Some(folder) => Some(folder.clone()),
+            None => absolute_folder(self.path.as_ref()?),
+        }
     }
 
     /// Puts the bytes in the place of what a buffer holds: at most `limit` and one more, so that the
@@ -126,57 +125,90 @@ pub(crate) fn missing(path: &Path) -> String {
     message
 }
 
+/// The absolute folder of a file.
+fn absolute_folder(file: &Path) -> Option<Arc<str>> {
+    let file = std::path::absolute(file).ok()?;
+    Some(file.parent()?.to_str()?.into())
+}
+
 fn walk(folder: &Path, inputs: &mut Vec<Input>) {
-    let known = |path: &Path| {
-        let extension = path.extension().and_then(OsStr::to_str);
-        matches!(extension, Some("yaml" | "yml" | "json"))
-    };
-    let mut entries: Vec<(PathBuf, bool)> = listed(folder).collect();
-    // As bytes: to compare paths part by part costs more than to read a small file.
-    entries.sort_unstable_by(|(one, _), (other, _)| one.as_os_str().cmp(other.as_os_str()));
-    for (path, is_folder) in entries {
+    // By their names alone: to take paths apart costs more than to read a small file.
+    let mut entries: Vec<(OsString, bool)> = entries(folder)
+        .map(|entry| (entry.file_name(), is_folder(&entry)))
+        .collect();
+    entries.sort_unstable();
+    let parent = if is_here(folder) { Path::new("") } else { folder };
+    let mut absolute = None;
+    for (name, is_folder) in entries {
         if is_folder {
-            if !is_skipped_folder(&path) {
-                walk(&path, inputs);
+            if !is_skipped_folder(&name) {
+                walk(&parent.join(name), inputs);
             }
-        } else if known(&path) && !is_hidden(&path) {
-            inputs.push(Input::found(path));
+        } else if may_hold_a_job(&name) && !is_hidden(&name) {
+            let path = parent.join(name);
+            let absolute = absolute.get_or_insert_with(|| absolute_folder(&path));
+            inputs.push(Input {
+                name: shown(&path),
+                folder: absolute.clone(),
+                path: Some(path),
+                named: false,
+            });
         }
     }
 }
 
+fn may_hold_a_job(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    [".yaml", ".yml", ".json"]
+        .iter()
+        .any(|ending| name.ends_with(ending.as_bytes()))
+}
+
 /// What stands in a folder, and whether it is a folder itself; a link to a folder is not followed.
 pub(crate) fn listed(folder: &Path) -> impl Iterator<Item = (PathBuf, bool)> {
-    let here = folder.as_os_str().is_empty();
-    let place = if here { Path::new(".") } else { folder };
-    let plain = here || folder == Path::new(".");
-    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
-    entries.map(move |entry| {
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let path = if plain {
+    let here = is_here(folder);
+    entries(folder).map(move |entry| {
+        let path = if here {
             entry.file_name().into()
         } else {
             entry.path()
         };
-        (path, is_folder)
+        (path, is_folder(&entry))
     })
 }
 
-/// Folders that hold no one's own jobs.
-pub(crate) fn is_skipped_folder(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    is_hidden(path) || name == "node_modules" || name == "target"
+fn entries(folder: &Path) -> impl Iterator<Item = std::fs::DirEntry> {
+    let place = if is_here(folder) {
+        Path::new(".")
+    } else {
+        folder
+    };
+    std::fs::read_dir(place).into_iter().flatten().flatten()
 }
 
-fn is_hidden(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
+/// Whether a folder is the current one, whose files are shown by their names alone.
+fn is_here(folder: &Path) -> bool {
+    folder.as_os_str().is_empty() || folder == Path::new(".")
+}
+
+fn is_folder(entry: &std::fs::DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_dir())
+}
+
+/// Folders that hold no one's own jobs, by their names.
+pub(crate) fn is_skipped_folder(name: &OsStr) -> bool {
+    is_hidden(name) || name == "node_modules" || name == "target"
+}
+
+fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().first() == Some(&b'.')
 }
 
 /// A path for people: bytes that are no text and control characters are made visible.
 pub(crate) fn shown(path: &Path) -> String {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~');
     let text = path.to_string_lossy();
-    if !text.contains(char::is_control) {
+    if text.as_bytes().iter().all(plain) || !text.contains(char::is_control) {
         return text.into_owned();
     }
     text.chars()

@@ -40,7 +40,7 @@ fn descend(folder: &Path, parts: &[&OsStr], found: &mut Vec<PathBuf>) {
     if *part == "**" {
         descend(folder, rest, found);
         for (path, is_folder) in listed(folder) {
-            if is_folder && !is_skipped_folder(&path) {
+            if is_folder && !is_skipped_folder(path.file_name().unwrap_or_default()) {
                 descend(&path, parts, found);
             }
         }

@@ -1,7 +1,9 @@
 use std::ffi::OsString;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::{Args, ValueEnum};
+use memchr::memmem::Finder;
 use pinnace_core::words;
 use pinnace_spec::diagnostic::render::{self, Colour};
 use pinnace_spec::diagnostic::{Counts, codes};
@@ -160,9 +162,19 @@ impl Check {
     }
 }
 
-fn check_all(reader: &Reader, inputs: &[Input], format: Format, colour: Colour) -> Vec<Checked> {
+/// How many threads so many files are worth.
+fn threads_for(files: usize) -> usize {
+    let worth = files / FILES_PER_THREAD;
+    if worth < 2 {
+        // To ask how many processors there are takes longer than to check a file.
+        return 1;
+    }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = processors.min(inputs.len() / FILES_PER_THREAD);
+    processors.min(worth)
+}
+
+fn check_all(reader: &Reader, inputs: &[Input], format: Format, colour: Colour) -> Vec<Checked> {
+    let threads = threads_for(inputs.len());
     if threads < 2 {
         let mut buffer = Vec::new();
         return inputs
@@ -244,15 +256,17 @@ fn check(
 
 /// A file found in a folder is taken for a job only if it names itself one; else it may be anything.
 fn may_be_a_job(bytes: &[u8]) -> bool {
-    let has = |word: &str| memchr::memmem::find(bytes, word.as_bytes()).is_some();
-    let words = [
-        "protocolVersion",
-        "taskRoles",
-        "Component",
-        "inputs",
-        "outputs",
-    ];
-    words.into_iter().any(has)
+    static WORDS: LazyLock<[Finder<'_>; 5]> = LazyLock::new(|| {
+        [
+            "protocolVersion",
+            "taskRoles",
+            "Component",
+            "inputs",
+            "outputs",
+        ]
+        .map(Finder::new)
+    });
+    WORDS.iter().any(|word| word.find(bytes).is_some())
 }
 
 /// What came of all files.
