@@ -163,7 +163,7 @@ pub fn diagnose(template: &Template<'_>, problem: &Problem, site: &Site<'_>) -> 
         Fault::TagInValue { path } => {
             let message = format!("the value of `{path}` holds a tag, which stays as it is");
             Diagnostic::new(&codes::TAG_IN_VALUE, span, message)
-                .help("values are not rendered again; write the inner tag in this text instead")
+                .help("of the tags in a value only those of `$secrets` are replaced; write the inner tag in this text instead")
         }
     };
     if problem.kept {

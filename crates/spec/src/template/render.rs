@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use pinnace_core::text::{SecretName, Text};
+use pinnace_core::text::{Piece, SecretName, Text};
 
-use super::parse::{Part, Tag, Template, has_tag};
+use super::parse::{Part, Tag, Template, has_tag, parse};
 use super::path::{Scope, Segment, dotted, is_index};
 use super::{Fault, Problem, push_problem};
 use crate::diagnostic::suggest;
@@ -15,6 +15,9 @@ const KEYS_SHOWN: usize = 8;
 
 /// A key with more dots than this is not suggested.
 const MOST_DOTS: usize = 8;
+
+/// A value that is longer is not searched for tags of secrets: many tags may take it.
+const LONGEST_VALUE_WITH_TAGS: usize = 4_096;
 
 /// Where the tags of one text find their values.
 #[derive(Clone, Copy, Default)]
@@ -196,17 +199,19 @@ fn take<'k, 'd>(
         Ok(found) => found,
         Err(fault) => return Some(Err(fault)),
     };
-    Some(value_text(scope, &found).map(|value| (scope, found, value)))
+    Some(value_text(scope, &found, scopes).map(|value| (scope, found, value)))
 }
 
 /// What is strange about a value that was found.
 fn warns(scope: Scope, found: &Found<'_, '_>, value: &Taken<'_>) -> Option<Fault> {
-    let literal = match value {
-        Taken::Plain(text) => Some(*text),
-        Taken::Made(text) => text.as_literal(),
+    let holds_tag = match value {
+        Taken::Plain(text) => has_tag(text),
+        Taken::Made(text) => text
+            .pieces()
+            .iter()
+            .any(|piece| matches!(piece, Piece::Literal(text) if has_tag(text))),
     };
-    let holds_tag = scope != Scope::Secrets && literal.is_some_and(|text| text.contains("<%"));
-    holds_tag.then(|| Fault::TagInValue {
+    (holds_tag && scope != Scope::Secrets).then(|| Fault::TagInValue {
         path: format!("{scope}.{}", found.path()),
     })
 }
@@ -493,7 +498,11 @@ enum Taken<'d> {
 }
 
 /// The value as text: scalars as written, lists joined with commas, secrets by name.
-fn value_text<'d>(scope: Scope, found: &Found<'_, 'd>) -> Result<Taken<'d>, Fault> {
+fn value_text<'d>(
+    scope: Scope,
+    found: &Found<'_, 'd>,
+    scopes: &Scopes<'_, 'd>,
+) -> Result<Taken<'d>, Fault> {
     if found.length {
         let length = found.node.as_list().map_or(0, <[_]>::len);
         return Ok(Taken::Made(Text::from(length.to_string())));
@@ -505,18 +514,20 @@ fn value_text<'d>(scope: Scope, found: &Found<'_, 'd>) -> Result<Taken<'d>, Faul
     }
     if let Value::Scalar(scalar) = &found.node.value
         && scope != Scope::Secrets
+        && !has_tag(&scalar.text)
     {
         return Ok(Taken::Plain(&scalar.text));
     }
     let mut text = Text::default();
     let mut keys = found.keys.iter().map(|key| (*key).to_owned()).collect();
-    push_value(scope, found.node, &mut keys, &mut text)?;
+    push_value(scope, found.node, scopes, &mut keys, &mut text)?;
     Ok(Taken::Made(text))
 }
 
 fn push_value(
     scope: Scope,
     node: &Node<'_>,
+    scopes: &Scopes<'_, '_>,
     keys: &mut Vec<String>,
     text: &mut Text,
 ) -> Result<(), Fault> {
@@ -525,14 +536,14 @@ fn push_value(
         Value::Scalar(_) if scope == Scope::Secrets => {
             text.push_secret(SecretName(dotted(keys.iter().map(String::as_str))));
         }
-        Value::Scalar(scalar) => text.push_literal(&scalar.text),
+        Value::Scalar(scalar) => push_written(&scalar.text, scopes, text),
         Value::List(items) => {
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
                     text.push_literal(",");
                 }
                 keys.push(index.to_string());
-                push_value(scope, item, keys, text)?;
+                push_value(scope, item, scopes, keys, text)?;
                 keys.pop();
             }
         }
@@ -545,4 +556,26 @@ fn push_value(
         }
     }
     Ok(())
+}
+
+/// A value as written. Tags in it stay, but for those of secrets: upstream puts these in their places last of all, when the task
+/// starts, in whatever the text has become.
+fn push_written(written: &str, scopes: &Scopes<'_, '_>, text: &mut Text) {
+    if written.len() > LONGEST_VALUE_WITH_TAGS || !has_tag(written) {
+        return text.push_literal(written);
+    }
+    for part in parse(written).parts {
+        let range = match part {
+            Part::Literal(range) => range,
+            Part::Tag(tag) if tag.scope == Some(Scope::Secrets) => match take(&tag, scopes) {
+                Some(Ok((_, _, Taken::Made(secret)))) => {
+                    text.append(&secret);
+                    continue;
+                }
+                _ => tag.range,
+            },
+            Part::Tag(tag) => tag.range,
+        };
+        text.push_literal(written.get(range).unwrap_or_default());
+    }
 }

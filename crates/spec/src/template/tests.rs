@@ -67,7 +67,18 @@ fn parameters() -> Node<'static> {
         ("a.b", plain("dot")),
         ("0", plain("zeroth")),
         ("length", plain("12 m")),
-        ("again", plain("<% $secrets.token %>")),
+        ("again", plain("<% $parameters.model %>")),
+        ("itself", plain("<% $parameters.itself %>")),
+        ("header", plain("Bearer <% $secrets.token %>!")),
+        (
+            "headers",
+            list([plain("<% $secrets.keys[1] %>"), plain("b")]),
+        ),
+        (
+            "both",
+            plain("<% $secrets.token %> <% $parameters.model %>"),
+        ),
+        ("typo", plain("<% $secrets.tokn %>")),
     ])
 }
 
@@ -365,11 +376,24 @@ fn uses_tell_which_value_was_taken() {
 
 #[test]
 fn values_are_never_rendered_twice() {
-    let (text, faults) = shown("<% $parameters.again %>", false);
-    assert_eq!(text, "<% $secrets.token %>");
-    assert!(
-        matches!(faults.as_slice(), [Fault::TagInValue { path }] if path == "$parameters.again")
-    );
+    for (name, value) in [
+        ("again", "<% $parameters.model %>"),
+        ("itself", "<% $parameters.itself %>"),
+        ("both", "{token} <% $parameters.model %>"),
+        ("typo", "<% $secrets.tokn %>"),
+    ] {
+        let (text, faults) = shown(&format!("<% $parameters.{name} %>"), false);
+        assert_eq!(text, value);
+        let path = format!("$parameters.{name}");
+        assert!(matches!(faults.as_slice(), [Fault::TagInValue { path: found }] if *found == path));
+    }
+}
+
+#[test]
+fn a_secret_that_a_value_names_is_put_in_its_place() {
+    let (text, faults) = shown("<% $parameters.header %> <% $parameters.headers %>", false);
+    assert_eq!(text, "Bearer {token}! {keys.1},b");
+    assert_eq!(faults, []);
 }
 
 #[test]
