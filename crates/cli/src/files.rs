@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::Mode;
 use pinnace_spec::diagnostic::suggest;
 
 use crate::glob;
@@ -57,15 +61,58 @@ impl Input {
 
     /// Puts the bytes in the place of what a buffer holds: at most `limit` and one more, so that the
     /// reader can tell that there are too many.
-    pub(crate) fn read(&self, limit: usize, buffer: &mut Vec<u8>) -> std::io::Result<()> {
+    pub(crate) fn read(&self, limit: usize, buffer: &mut Buffer) -> std::io::Result<()> {
         let limit = (limit as u64).saturating_add(1);
-        buffer.clear();
-        buffer.reserve(8 * 1024);
+        buffer.bytes.clear();
+        buffer.bytes.shrink_to(LARGEST_KEPT);
+        buffer.bytes.reserve(8 * 1024);
         match &self.path {
-            Some(path) => std::fs::File::open(path)?.take(limit).read_to_end(buffer)?,
-            None => std::io::stdin().lock().take(limit).read_to_end(buffer)?,
+            Some(path) => buffer
+                .open(path, self.folder.as_ref())?
+                .take(limit)
+                .read_to_end(&mut buffer.bytes)?,
+            None => std::io::stdin()
+                .lock()
+                .take(limit)
+                .read_to_end(&mut buffer.bytes)?,
         };
         Ok(())
+    }
+}
+
+/// What serves to read many files, one after another.
+#[derive(Debug, Default)]
+pub(crate) struct Buffer {
+    /// What was read last.
+    pub(crate) bytes: Vec<u8>,
+    /// The folder of the file that was opened last, so that the way to it need not be walked for each of its files.
+    folder: Option<(Arc<str>, File)>,
+}
+
+/// A buffer that a larger file has stretched beyond this is not kept for the next one.
+const LARGEST_KEPT: usize = 1 << 20;
+
+impl Buffer {
+    /// Opens a file; `folder` is told for those that a walk has found.
+    fn open(&mut self, path: &Path, folder: Option<&Arc<str>>) -> std::io::Result<File> {
+        match folder.and_then(|folder| self.open_in(path, folder)) {
+            Some(file) => Ok(file),
+            None => File::open(path),
+        }
+    }
+
+    fn open_in(&mut self, path: &Path, folder: &Arc<str>) -> Option<File> {
+        let bytes = path.as_os_str().as_bytes();
+        let (parent, name) = bytes.split_at(memchr::memrchr(b'/', bytes)? + 1);
+        let is_held = |(held, _): &(Arc<str>, File)| Arc::ptr_eq(held, folder);
+        if !self.folder.as_ref().is_some_and(is_held) {
+            let opened = File::open(OsStr::from_bytes(parent)).ok()?;
+            self.folder = Some((folder.clone(), opened));
+        }
+        let (_, folder) = self.folder.as_ref()?;
+        let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
+        let file = openat(folder, OsStr::from_bytes(name), flags, Mode::empty());
+        file.ok().map(File::from)
     }
 }
 
@@ -137,7 +184,11 @@ fn walk(folder: &Path, inputs: &mut Vec<Input>) {
         .map(|entry| (entry.file_name(), is_folder(&entry)))
         .collect();
     entries.sort_unstable();
-    let parent = if is_here(folder) { Path::new("") } else { folder };
+    let parent = if is_here(folder) {
+        Path::new("")
+    } else {
+        folder
+    };
     let mut absolute = None;
     for (name, is_folder) in entries {
         if is_folder {

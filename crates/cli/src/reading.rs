@@ -16,7 +16,7 @@ use pinnace_spec::yaml::{self, Limits};
 
 use crate::command::complain;
 use crate::disk::Disk;
-use crate::files::{self, Input, shown};
+use crate::files::{self, Buffer, Input, shown};
 use crate::marketplace;
 use crate::secret::SecretWord;
 use crate::tenant::{ConfigProblems, Loaded, TenantArgs};
@@ -352,17 +352,17 @@ impl Reader {
         &self,
         input: &Input,
         plan: bool,
-        buffer: &mut Vec<u8>,
+        buffer: &mut Buffer,
         keep: impl FnOnce(&[u8]) -> bool,
     ) -> std::io::Result<Option<Reading>> {
         input.read(self.limits.bytes, buffer)?;
-        if !keep(buffer) {
+        if !keep(&buffer.bytes) {
             return Ok(None);
         }
         // The rules speak of places in their own texts, which come first.
         let overrides = self.overrides.as_ref().map(|loaded| &loaded.overrides);
         let sources = overrides.map(Overrides::sources).unwrap_or_default();
-        let (source, outcome) = match yaml::decode(buffer, &self.limits) {
+        let (source, outcome) = match yaml::decode(&buffer.bytes, &self.limits) {
             Ok(text) => {
                 let source = sources.add(input.name.as_str(), text);
                 let folder = input.folder();
@@ -413,11 +413,11 @@ impl Reader {
 
 fn read_run_settings(path: &Path, limits: &Limits) -> Result<RunSettingsFile, String> {
     let input = Input::named(path.as_os_str());
-    let mut bytes = Vec::new();
+    let mut buffer = Buffer::default();
     input
-        .read(limits.bytes, &mut bytes)
+        .read(limits.bytes, &mut buffer)
         .map_err(|error| format!("`{}`: {}", shown(path), files::in_words(&error)))?;
-    let text = yaml::decode(&bytes, limits)
+    let text = yaml::decode(&buffer.bytes, limits)
         .map_err(|_| format!("`{}` is no text that can be read as YAML", shown(path)))?;
     Ok(RunSettingsFile {
         name: input.name,

@@ -11,7 +11,7 @@ use pinnace_spec::job::Overridden;
 use pinnace_spec::overrides::Used;
 
 use super::{Exit, usage};
-use crate::files::{self, Input};
+use crate::files::{self, Buffer, Input};
 use crate::reading::{ReadArgs, Reader, Reading, Wanted, colour};
 use crate::tenant::{self, ConfigProblems};
 use crate::terminal::{self, Color};
@@ -64,9 +64,6 @@ const FILES_PER_THREAD: usize = 16;
 
 /// So many files are checked before what was found is shown, so that it need not be kept.
 const BATCH: usize = 1_024;
-
-/// A buffer that a larger file has stretched beyond this is not kept for the next one.
-const LARGEST_BUFFER: usize = 1 << 20;
 
 /// What came of a file.
 enum Checked {
@@ -176,7 +173,7 @@ fn threads_for(files: usize) -> usize {
 fn check_all(reader: &Reader, inputs: &[Input], format: Format, colour: Colour) -> Vec<Checked> {
     let threads = threads_for(inputs.len());
     if threads < 2 {
-        let mut buffer = Vec::new();
+        let mut buffer = Buffer::default();
         return inputs
             .iter()
             .map(|input| check(reader, input, format, colour, &mut buffer))
@@ -185,7 +182,7 @@ fn check_all(reader: &Reader, inputs: &[Input], format: Format, colour: Colour) 
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
-        let mut buffer = Vec::new();
+        let mut buffer = Buffer::default();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(input) = inputs.get(index) else {
@@ -214,11 +211,10 @@ fn check(
     input: &Input,
     format: Format,
     colour: Colour,
-    buffer: &mut Vec<u8>,
+    buffer: &mut Buffer,
 ) -> Checked {
     let keep = |bytes: &[u8]| input.named || may_be_a_job(bytes);
     let read = reader.read(input, false, buffer, keep);
-    buffer.shrink_to(LARGEST_BUFFER);
     let mut reading = match read {
         Ok(Some(reading)) => reading,
         Ok(None) => return Checked::NotAJob,

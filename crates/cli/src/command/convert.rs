@@ -9,7 +9,7 @@ use pinnace_spec::source::Sources;
 use pinnace_spec::yaml::{self, Limits};
 
 use super::{Exit, complain};
-use crate::files::Input;
+use crate::files::{Buffer, Input};
 use crate::reading::colour;
 use crate::terminal::{self, Color};
 
@@ -36,14 +36,14 @@ impl Convert {
     pub(crate) fn run(self, color: Color) -> Exit {
         let input = Input::named(&self.file);
         let limits = Limits::default();
-        let mut bytes = Vec::new();
-        if let Err(error) = input.read(limits.bytes, &mut bytes) {
+        let mut buffer = Buffer::default();
+        if let Err(error) = input.read(limits.bytes, &mut buffer) {
             complain(color, &format!("cannot read `{}`: {error}", input.name));
             return Exit::Usage;
         }
         let sources = Sources::default();
         let mut out = Diagnostics::default();
-        let spec = match yaml::decode(&bytes, &limits) {
+        let spec = match yaml::decode(&buffer.bytes, &limits) {
             Ok(text) => module::convert(sources.add(input.name, text), &self.id, &mut out),
             Err(problem) => {
                 let source = sources.add(input.name, problem.text.as_str());

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::{Exit, usage};
 use crate::explain::chain::Chains;
 use crate::explain::{overrides, plan};
-use crate::files::{self, Input};
+use crate::files::{self, Buffer, Input};
 use crate::reading::{ReadArgs, Reading, Wanted, colour};
 use crate::tenant;
 use crate::terminal::{self, Color};
@@ -120,7 +120,7 @@ impl Explain {
         if !reader.tell_config_problems(None, color) {
             return Exit::Problems;
         }
-        let mut reading = match reader.read(&input, true, &mut Vec::new(), |_| true) {
+        let mut reading = match reader.read(&input, true, &mut Buffer::default(), |_| true) {
             Ok(Some(reading)) => reading,
             Ok(None) => return Exit::Usage,
             Err(error) => {

@@ -12,7 +12,7 @@ use pinnace_spec::yaml::{self, Limits};
 use super::{Exit, complain, usage};
 use crate::component_copy::{self, Place};
 use crate::disk::Disk;
-use crate::files::{self, Input, shown};
+use crate::files::{self, Buffer, Input, shown};
 use crate::reading::colour;
 use crate::tenant::{self, Loaded, TenantArgs};
 use crate::terminal::{self, Color};
@@ -183,8 +183,8 @@ struct Done {
 }
 
 fn changed(input: &Input, loaded: &Loaded, limits: &Limits, color: Color) -> Result<Done, Exit> {
-    let mut bytes = Vec::new();
-    input.read(limits.bytes, &mut bytes).map_err(|error| {
+    let mut buffer = Buffer::default();
+    input.read(limits.bytes, &mut buffer).map_err(|error| {
         usage(
             color,
             &[format!("`{}`: {}", input.name, files::in_words(&error))],
@@ -204,7 +204,7 @@ fn changed(input: &Input, loaded: &Loaded, limits: &Limits, color: Color) -> Res
         }
     };
     let mut out = Diagnostics::default();
-    let text = match yaml::decode(&bytes, limits) {
+    let text = match yaml::decode(&buffer.bytes, limits) {
         Ok(text) => text,
         Err(problem) => {
             let source = sources.add(input.name.as_str(), problem.text.as_str());

@@ -14,7 +14,7 @@ use pinnace_spec::job::Compat;
 
 use super::{Exit, Format, print_json, usage};
 use crate::explain::overrides;
-use crate::files::{self, Input, shown};
+use crate::files::{self, Buffer, Input, shown};
 use crate::foreground::Foreground;
 use crate::moment::parse_span;
 use crate::reading::{ReadArgs, Reader, Wanted, colour};
@@ -168,14 +168,15 @@ impl Run {
         if !reader.tell_config_problems(None, color) {
             return Err(Exit::Usage);
         }
-        let read = |reader: &Reader| match reader.read(&input, true, &mut Vec::new(), |_| true) {
-            Ok(Some(reading)) => Ok(reading),
-            Ok(None) => Err(Exit::Usage),
-            Err(error) => {
-                let reason = files::in_words(&error);
-                Err(usage(color, &[format!("`{}`: {reason}", input.name)]))
-            }
-        };
+        let read =
+            |reader: &Reader| match reader.read(&input, true, &mut Buffer::default(), |_| true) {
+                Ok(Some(reading)) => Ok(reading),
+                Ok(None) => Err(Exit::Usage),
+                Err(error) => {
+                    let reason = files::in_words(&error);
+                    Err(usage(color, &[format!("`{}`: {reason}", input.name)]))
+                }
+            };
         let ask = |reader: &mut Reader| reader.ask().map_err(|message| usage(color, &[message]));
         if self.file == "-" {
             // Standard input can be read once.

@@ -7,7 +7,7 @@ use super::path::{Path, cut};
 use super::{Field, Object, Shape, Tagged, TextRule, Unknown};
 use crate::diagnostic::Diagnostics;
 use crate::source::Sources;
-use crate::yaml::node::Kind;
+use crate::yaml::node::{Kind, same_text};
 use crate::yaml::{Entry, Map, Node, Style};
 
 /// Reports whatever in `root` does not fit `shape`.
@@ -96,7 +96,7 @@ impl Checker<'_> {
             }
             Shape::Choice(choices) => match node.as_text() {
                 Some(text) if node.kind() == Kind::Text => {
-                    if !choices.contains(&text) {
+                    if !is_one_of(choices, text) {
                         self.bad_choice(path, node, text, choices);
                     }
                 }
@@ -301,9 +301,13 @@ fn fits(node: &Node<'_>, shape: &Shape) -> bool {
         Shape::Integer { min, max, .. } => node
             .as_integer()
             .is_some_and(|number| (i128::from(*min)..=i128::from(*max)).contains(&number)),
-        Shape::Choice(choices) => node.is_string() && choices.contains(&&*scalar.text),
+        Shape::Choice(choices) => node.is_string() && is_one_of(choices, &scalar.text),
         _ => false,
     }
+}
+
+fn is_one_of(choices: &[&str], text: &str) -> bool {
+    choices.iter().any(|choice| same_text(choice, text))
 }
 
 /// The place of the field of a key; the fields from `start` on are compared first.

@@ -18,6 +18,8 @@ pub use schema::schema;
 
 use pinnace_core::fidelity::Feature;
 
+use crate::yaml::node::same_text;
+
 /// A mapping with named fields.
 #[derive(Debug)]
 pub struct Object {
@@ -165,7 +167,7 @@ impl Tagged {
     /// What the mapping is, by the text of the field that decides.
     pub fn object(&self, tag: Option<&str>) -> Option<&'static Object> {
         let word = self.without_label(tag.or(self.missing)?);
-        let listed = self.cases.iter().find(|(one, _)| *one == word);
+        let listed = self.cases.iter().find(|(one, _)| same_text(one, word));
         listed.map(|(_, object)| *object).or(self.other)
     }
 
@@ -297,6 +299,6 @@ impl Field {
     }
 
     fn is_named(&self, key: &str) -> bool {
-        self.name == key || self.also.contains(&key)
+        same_text(self.name, key) || self.also.contains(&key)
     }
 }

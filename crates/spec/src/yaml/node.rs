@@ -112,7 +112,38 @@ pub struct Key<'s> {
 impl<'s> Map<'s> {
     /// The entry of a key; [`Node::get`] is faster in a large mapping.
     pub fn get(&self, key: &str) -> Option<&Entry<'s>> {
-        self.entries.iter().find(|entry| entry.key.text == key)
+        self.entries.iter().find(|entry| entry.key.is(key))
+    }
+}
+
+impl Key<'_> {
+    /// Whether it has a text.
+    #[inline]
+    pub fn is(&self, text: &str) -> bool {
+        same_text(&self.text, text)
+    }
+}
+
+/// Whether two texts are the same. Most that are compared are short, and a call that compares bytes takes longer
+/// than a look at them.
+#[inline]
+pub(crate) fn same_text(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    match one.len() {
+        // The two parts overlap.
+        8..=16 => {
+            one.first_chunk::<8>() == other.first_chunk()
+                && one.last_chunk::<8>() == other.last_chunk()
+        }
+        4..8 => {
+            one.first_chunk::<4>() == other.first_chunk()
+                && one.last_chunk::<4>() == other.last_chunk()
+        }
+        0..4 => one.iter().zip(other).all(|(one, other)| one == other),
+        _ => one.first_chunk::<8>() == other.first_chunk() && one == other,
     }
 }
 
@@ -240,7 +271,7 @@ impl<'s> Node<'s> {
                 let found = rare.by_key.binary_search_by(|place| key_at(place).cmp(key));
                 Some(rare.by_key[found.ok()?] as usize)
             }
-            _ => map.entries.iter().position(|entry| entry.key.text == key),
+            _ => map.entries.iter().position(|entry| entry.key.is(key)),
         }
     }
 
@@ -451,6 +482,20 @@ mod tests {
         assert_eq!(integer("1e300"), None);
         assert_eq!(integer(".inf"), None);
         assert_eq!(integer("four"), None);
+    }
+
+    #[test]
+    fn texts_of_every_length_are_told_apart_by_each_byte() {
+        for length in 0..40 {
+            let text = "x".repeat(length);
+            assert!(same_text(&text, &text.clone()));
+            assert!(!same_text(&text, &"x".repeat(length + 1)));
+            for place in 0..length {
+                let mut other = text.clone();
+                other.replace_range(place..=place, "y");
+                assert!(!same_text(&text, &other), "{length} {place}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod items;
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::marketplace::{Fetched, SCHEME};
 use super::model::{Job, Kind, Name, Prerequisite};
@@ -12,6 +13,7 @@ use crate::diagnostic::suggest::closest;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::source::{Sources, Span};
 use crate::yaml::Node;
+use crate::yaml::node::same_text;
 
 /// Keys that say what a prerequisite is, rather than give a value that others could inherit.
 const OWN_KEYS: &[&str] = &[
@@ -138,9 +140,8 @@ impl<'d> Catalog<'d> {
     }
 
     fn called(&self, name: &str) -> &[(&'d str, Id)] {
-        let start = self.by_name.partition_point(|(other, _)| *other < name);
-        let from = &self.by_name[start..];
-        &from[..from.partition_point(|(other, _)| *other == name)]
+        let range = called(&self.by_name, name, |(other, _)| other);
+        &self.by_name[range]
     }
 
     /// The names of the job's own, for suggestions.
@@ -424,4 +425,18 @@ fn same(one: &Node<'_>, other: &Node<'_>) -> bool {
 pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.take(12).map(|name| format!("`{name}`")).collect();
     names.join(", ")
+}
+
+/// Up to so many names, looking at each is faster than halving.
+const FEW: usize = 16;
+
+/// The places of a name in a list that is in the order of its names.
+pub(crate) fn called<T>(sorted: &[T], name: &str, name_of: impl Fn(&T) -> &str) -> Range<usize> {
+    let is_name = |one: &T| same_text(name_of(one), name);
+    let start = if sorted.len() > FEW {
+        sorted.partition_point(|one| name_of(one) < name)
+    } else {
+        sorted.iter().position(is_name).unwrap_or(sorted.len())
+    };
+    start..start + sorted[start..].partition_point(is_name)
 }

@@ -1,7 +1,6 @@
 //! Parameters, secrets and prerequisites that nothing names.
 
-use std::ops::Range;
-
+use super::super::catalog::called;
 use super::super::marketplace::SCHEME;
 use super::super::model::{Kind, Name};
 use super::super::read::entries;
@@ -206,11 +205,10 @@ struct Own<'d> {
     used: bool,
 }
 
-/// The places of those that have a name; `own` is in the order of the names.
-fn called(own: &[Own<'_>], name: &str) -> Range<usize> {
-    let start = own.partition_point(|own| own.name.text < name);
-    let count = own[start..].partition_point(|own| own.name.text == name);
-    start..start + count
+impl Own<'_> {
+    fn name(&self) -> &str {
+        self.name.text
+    }
 }
 
 /// A prerequisite is used by whoever names it: a role, by its field for the type or in its list, or
@@ -229,11 +227,11 @@ fn prerequisites(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
     // The types of names that mean nothing: one of that type was meant, nobody knows which.
     let mut lost: Vec<Option<Kind>> = Vec::new();
     let mut refer = |name: Name<'_>, wanted: Option<Kind>| {
-        let mut meant = called(&own, name.text);
+        let mut meant = called(&own, name.text, Own::name);
         if meant.is_empty() {
             let names = subject.own_prerequisites().filter_map(|own| own.name);
             let similar = suggest::closest(name.text, names.map(|name| name.text));
-            meant = similar.map_or(meant, |similar| called(&own, similar));
+            meant = similar.map_or(meant, |similar| called(&own, similar, Own::name));
         }
         if !meant.is_empty() {
             let meant = &mut own[meant];

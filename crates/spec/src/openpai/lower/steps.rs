@@ -97,6 +97,9 @@ impl<'d> Lowering<'_, 'd> {
         parts.push(self.storages());
         let mut surroundings = Surroundings::default();
         self.place_mounts(&mut parts, plan_path, &mut surroundings);
+        if !self.building {
+            return surroundings;
+        }
         // TensorBoard serves the whole job from its first role.
         let here = |step: &Step| first || !matches!(step.action, Action::TensorBoard { .. });
         for (step, notes) in parts
@@ -137,6 +140,9 @@ impl<'d> Lowering<'_, 'd> {
         plan_path: &str,
         surroundings: &mut Surroundings,
     ) {
+        if parts.iter().all(|part| part.mounts.is_empty()) {
+            return;
+        }
         let mut targets: HashMap<String, (Mount, Span)> = HashMap::new();
         for ((mount, notes), span) in parts
             .iter_mut()
