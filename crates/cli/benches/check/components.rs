@@ -1,5 +1,6 @@
 //! Makes component specs: valid, varied, of realistic size (about 1 to 4 KB), always the same for a
-//! number, and of every type that the official client can load without its service.
+//! number, of twenty types that the official client loads without its service. Sweeps, pipelines and
+//! protected components are not among them.
 
 use std::fmt::Write as _;
 
