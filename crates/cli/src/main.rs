@@ -23,10 +23,6 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-/// A check makes and drops many small things in every thread; the system's allocator takes twice the time for them.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     // A supervisor forks, so it must come before anything that could start a thread.
