@@ -9,6 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -158,6 +159,9 @@ fn own_path<'a>(own: &'a str, version: Version, controller: &str) -> Option<&'a 
     })
 }
 
+/// How long a process that has been killed may take to be gone.
+const ENDING: Duration = Duration::from_secs(2);
+
 /// The groups of an attempt.
 #[derive(Debug)]
 pub(crate) struct AttemptGroup {
@@ -266,14 +270,23 @@ impl AttemptGroup {
         }
     }
 
-    /// Leaves the attempt's group, so that it can be removed.
-    pub(crate) fn leave(&self) {
+    /// Leaves the attempt's group and removes it; false if somebody else is still in it. Those who have been told to
+    /// end, or are about to, are waited for.
+    pub(crate) fn leave(&self) -> bool {
         if let Some(place) = &self.hierarchy.pids {
             let _ = fs::write(place.folder.join("cgroup.procs"), "0");
         }
-        for place in self.hierarchy.places() {
-            remove_tree(&place.folder.join(&self.name));
-        }
+        let begin = Instant::now();
+        self.hierarchy.places().all(|place| {
+            let folder = place.folder.join(&self.name);
+            while !remove_tree(&folder) {
+                if begin.elapsed() > ENDING {
+                    return false;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            true
+        })
     }
 }
 
@@ -403,13 +416,17 @@ fn end_all(folder: &Path) {
     }
 }
 
-fn remove_tree(folder: &Path) {
+/// Removes a group and those below it; whether it is gone.
+fn remove_tree(folder: &Path) -> bool {
     for inner in fs::read_dir(folder).into_iter().flatten().flatten() {
         if inner.file_type().is_ok_and(|kind| kind.is_dir()) {
             remove_tree(&inner.path());
         }
     }
-    let _ = fs::remove_dir(folder);
+    match fs::remove_dir(folder) {
+        Ok(()) => true,
+        Err(error) => error.kind() != io::ErrorKind::ResourceBusy,
+    }
 }
 
 #[cfg(test)]

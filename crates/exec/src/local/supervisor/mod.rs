@@ -224,9 +224,10 @@ impl Supervisor {
             self.on_time();
         }
         self.journal.add(Happening::Ended);
-        if let Some(group) = &self.group {
-            // First, because once the last task is told to have ended, nobody may look at this attempt again.
-            group.leave();
+        // They are in the group.
+        self.helpers.clear();
+        // First, because once the last task is told to have ended, nobody may look at this attempt again.
+        if self.group.as_ref().is_some_and(AttemptGroup::leave) {
             let _ = std::fs::remove_file(self.layout.groups());
         }
         self.flush()?;
@@ -235,7 +236,6 @@ impl Supervisor {
     }
 
     fn end(&mut self) {
-        self.helpers.clear();
         let _ = std::fs::remove_file(self.layout.socket());
         let _ = std::fs::remove_dir(self.layout.memory());
         let _ = std::fs::remove_dir(&self.root);
