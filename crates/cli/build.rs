@@ -1,8 +1,10 @@
-//! Tells the command which commit it was built from. A tree without git builds as well.
+//! Tells the command which commit it was built from (a tree without git builds as well), and has it linked for a fixed
+//! address.
 
 use std::process::Command;
 
 fn main() {
+    link_for_a_fixed_address();
     println!("cargo::rerun-if-env-changed=PINNACE_COMMIT");
     println!("cargo::rerun-if-changed=build.rs");
     // Only a new commit or another branch makes this run again. `--git-path` knows worktrees.
@@ -21,6 +23,14 @@ fn main() {
     match commit {
         Some(commit) => println!("cargo::rustc-env=PINNACE_VERSION={version} ({commit})"),
         None => println!("cargo::rustc-env=PINNACE_VERSION={version}"),
+    }
+}
+
+/// A program that may lie anywhere has thousands of addresses to correct whenever it starts (decision 0009).
+fn link_for_a_fixed_address() {
+    let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
+    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
     }
 }
 
