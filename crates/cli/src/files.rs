@@ -65,12 +65,17 @@ impl Input {
         let limit = (limit as u64).saturating_add(1);
         buffer.bytes.clear();
         buffer.bytes.shrink_to(LARGEST_KEPT);
-        buffer.bytes.reserve(8 * 1024);
+        buffer.bytes.reserve(USUAL);
         match &self.path {
-            Some(path) => buffer
-                .open(path, self.folder.as_ref())?
-                .take(limit)
-                .read_to_end(&mut buffer.bytes)?,
+            Some(path) => {
+                let mut file = buffer.open(path, self.folder.as_ref())?;
+                // What a walk has found is a file on a disk, which tells its end by giving less than was asked for.
+                if self.folder.is_some() && begin(&mut file, &mut buffer.bytes)? < USUAL {
+                    return Ok(());
+                }
+                let left = limit.saturating_sub(buffer.bytes.len() as u64);
+                file.take(left).read_to_end(&mut buffer.bytes)?
+            }
             None => std::io::stdin()
                 .lock()
                 .take(limit)
@@ -78,6 +83,22 @@ impl Input {
         };
         Ok(())
     }
+}
+
+/// Most files are shorter, and one call reads them.
+const USUAL: usize = 8 * 1024;
+
+/// Reads the beginning of a file; how much that is.
+fn begin(file: &mut File, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+    bytes.resize(USUAL, 0);
+    let count = loop {
+        match file.read(bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            other => break other,
+        }
+    };
+    bytes.truncate(*count.as_ref().unwrap_or(&0));
+    count
 }
 
 /// What serves to read many files, one after another.
@@ -181,6 +202,7 @@ fn absolute_folder(file: &Path) -> Option<Arc<str>> {
 fn walk(folder: &Path, inputs: &mut Vec<Input>) {
     // By their names alone: to take paths apart costs more than to read a small file.
     let mut entries: Vec<(OsString, bool)> = entries(folder)
+        .filter(|entry| !is_stream(entry))
         .map(|entry| (entry.file_name(), is_folder(&entry)))
         .collect();
     entries.sort_unstable();
@@ -244,6 +266,12 @@ fn is_here(folder: &Path) -> bool {
 
 fn is_folder(entry: &std::fs::DirEntry) -> bool {
     entry.file_type().is_ok_and(|kind| kind.is_dir())
+}
+
+/// Whether it is a pipe, a socket or a device: nobody has asked for what it would say, if ever it said anything.
+fn is_stream(entry: &std::fs::DirEntry) -> bool {
+    let holds = |kind: std::fs::FileType| kind.is_file() || kind.is_dir() || kind.is_symlink();
+    entry.file_type().is_ok_and(|kind| !holds(kind))
 }
 
 /// Folders that hold no one's own jobs, by their names.

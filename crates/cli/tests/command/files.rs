@@ -27,6 +27,29 @@ fn a_folder_stands_for_its_job_files() {
 }
 
 #[test]
+fn files_of_a_folder_are_read_whole_whatever_their_size() {
+    // The last command is wrong, so that it shows whether it was read.
+    for size in [8191, 8192, 8193, 20_000] {
+        let env = TestEnv::new();
+        let end = "      - echo <% $parameters.missing %>\n";
+        let filler = size - HELLO.len() - end.len() - 3;
+        env.write("a.yaml", format!("{HELLO}# {}\n{end}", "x".repeat(filler)));
+        let run = env.run(&["check", "."]).expect(1);
+        assert!(run.stdout.contains("missing"), "{}", run.transcript());
+    }
+}
+
+#[test]
+fn a_pipe_in_a_folder_is_not_waited_for() {
+    let env = TestEnv::new();
+    env.write("a.yaml", HELLO);
+    let mode = nix::sys::stat::Mode::S_IRWXU;
+    nix::unistd::mkfifo(&env.path().join("b.yaml"), mode).unwrap();
+    let run = env.run(&["check", "."]).expect(0);
+    assert!(!run.stderr.contains("b.yaml"), "{}", run.transcript());
+}
+
+#[test]
 fn a_file_named_itself_is_never_skipped() {
     let env = TestEnv::new();
     env.write("values.yaml", "a: 1\n");
