@@ -33,9 +33,10 @@ use crate::terminal::{self, Color};
 
 /// Runs ML jobs anywhere: reads the job file you already have, explains it, runs it.
 ///
-/// Pinnace reads job files unchanged: OpenPAI jobs of protocol version 2 today. `pinnace check` finds
-/// every problem in one, each with line, column and fix; `pinnace explain` shows what would run, and
-/// where every value comes from; `pinnace run` runs it here, without a daemon or a container engine.
+/// Pinnace reads job files unchanged: OpenPAI jobs, Azure ML components, Alibaba PAI processors.
+/// `pinnace check` finds every problem in one, each with line, column and fix; `pinnace explain` shows
+/// what would run, and where every value comes from; `pinnace run` runs it here, without a daemon or a
+/// container engine.
 #[derive(Debug, Parser)]
 #[command(
     name = "pinnace",
