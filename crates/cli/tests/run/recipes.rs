@@ -28,7 +28,7 @@ const RECIPES: &[Recipe] = &[
         name: "wait-for-all",
         roles: &[
             ("ps", 1, (1, -1), "true"),
-            ("worker", 2, (1, -1), "sleep 0.$((PAI_TASK_INDEX * 2))"),
+            ("worker", 2, (1, -1), "sleep $((PAI_TASK_INDEX * 2))"),
         ],
         state: "SUCCEEDED",
         code: 0,
@@ -57,7 +57,7 @@ const RECIPES: &[Recipe] = &[
     Recipe {
         name: "master",
         roles: &[
-            ("master", 1, (1, 1), "sleep 0.3"),
+            ("master", 1, (1, 1), "sleep 3"),
             (
                 "worker",
                 2,
@@ -87,7 +87,7 @@ const RECIPES: &[Recipe] = &[
         name: "parameter-server",
         roles: &[
             ("ps", 2, (1, -1), FOREVER),
-            ("worker", 2, (1, 2), "sleep 0.$((PAI_TASK_INDEX * 2))"),
+            ("worker", 2, (1, 2), "sleep $((PAI_TASK_INDEX * 2))"),
         ],
         state: "SUCCEEDED",
         code: 0,
@@ -118,7 +118,7 @@ const RECIPES: &[Recipe] = &[
             "worker",
             3,
             (3, 1),
-            "[ $PAI_TASK_INDEX = 0 ] && exit 9\n[ $PAI_TASK_INDEX = 1 ] && sleep 0.3 && exit 0\n\
+            "[ $PAI_TASK_INDEX = 0 ] && exit 9\n[ $PAI_TASK_INDEX = 1 ] && sleep 3 && exit 0\n\
              while true; do sleep 0.05; done",
         )],
         state: "SUCCEEDED",
@@ -129,12 +129,7 @@ const RECIPES: &[Recipe] = &[
     },
     Recipe {
         name: "any-worker-fails",
-        roles: &[(
-            "worker",
-            3,
-            (3, 1),
-            "sleep 0.$((PAI_TASK_INDEX * 2))\nexit 9",
-        )],
+        roles: &[("worker", 3, (3, 1), "sleep $((PAI_TASK_INDEX * 2))\nexit 9")],
         state: "FAILED",
         code: 255,
         by: "worker[2]",
@@ -147,7 +142,7 @@ const RECIPES: &[Recipe] = &[
             "worker",
             2,
             (-1, -1),
-            "sleep 0.$((PAI_TASK_INDEX * 2))\nexit 9",
+            "sleep $((PAI_TASK_INDEX * 2))\nexit 9",
         )],
         state: "SUCCEEDED",
         code: 0,
