@@ -197,6 +197,20 @@ pub(crate) fn wait_and_reap() -> Option<(Pid, i32, u64)> {
     }
 }
 
+/// Whether there is a child, alive or not reaped.
+pub(crate) fn has_children() -> bool {
+    // SAFETY: nothing is filled in, and nothing is reaped.
+    let found = unsafe {
+        libc::waitid(
+            libc::P_ALL,
+            0,
+            std::ptr::null_mut(),
+            libc::WEXITED | libc::WNOHANG | libc::WNOWAIT,
+        )
+    };
+    found == 0
+}
+
 fn reap_with(options: libc::c_int) -> Option<(Pid, i32, u64)> {
     let mut status = 0;
     // SAFETY: `status` and `usage` are plain data that the call fills in.

@@ -296,6 +296,8 @@ impl Init<'_> {
             script,
             traces,
             was_disturbed: false,
+            awaited: None,
+            may_linger: false,
             cpu_micros: 0,
             buffer: vec![0; NextTask::LONGEST],
         };
@@ -449,6 +451,10 @@ struct Life<'a, 'b> {
     traces: Option<Traces>,
     /// Whether the task was told to end.
     was_disturbed: bool,
+    /// Whether what the first shell has started may outlive it: it was told to end, and its time is not over.
+    may_linger: bool,
+    /// How the first shell ended, while others that were told to end are still busy with it.
+    awaited: Option<Ending>,
     /// What all that was reaped has used.
     cpu_micros: u64,
     buffer: Vec<u8>,
@@ -494,25 +500,37 @@ impl Life<'_, '_> {
             let ending = Ending::of(status);
             if self.first == Some(pid) {
                 self.first = None;
-                if self.init.waits_for_orders {
-                    self.init.tell(&Message::Ended(ending));
-                    continue;
+                self.awaited = Some(ending);
+                if !self.may_linger && self.conclude() {
+                    return true;
                 }
-                // What the command left behind ends before anyone hears of the end.
-                let is_alone = self.end_all();
-                if ending == Ending::Code(0) && is_alone && self.is_as_before() {
-                    let cpu_micros = std::mem::take(&mut self.cpu_micros);
-                    self.init.tell(&Message::Vacant { cpu_micros });
-                    continue;
-                }
-                self.init.tell(&Message::Ended(ending));
-                return true;
             } else if self.hooks == Some(pid) {
                 self.hooks = None;
                 self.init.tell(&Message::HooksEnded(ending));
             }
         }
-        false
+        // A shell dies of the signal that a program of its own may take as the sign to save its work.
+        self.may_linger && !sys::has_children() && self.conclude()
+    }
+
+    /// Tells how the first shell ended, if it has; true if there is nothing more to do here.
+    fn conclude(&mut self) -> bool {
+        let Some(ending) = self.awaited.take() else {
+            return false;
+        };
+        if self.init.waits_for_orders {
+            self.init.tell(&Message::Ended(ending));
+            return false;
+        }
+        // What the command left behind ends before anyone hears of the end.
+        let is_alone = self.end_all();
+        if ending == Ending::Code(0) && is_alone && self.is_as_before() {
+            let cpu_micros = std::mem::take(&mut self.cpu_micros);
+            self.init.tell(&Message::Vacant { cpu_micros });
+            return false;
+        }
+        self.init.tell(&Message::Ended(ending));
+        true
     }
 
     /// Whether nothing is changed.
@@ -545,10 +563,13 @@ impl Life<'_, '_> {
         self.was_disturbed = true;
         match order {
             Order::Terminate => {
+                self.may_linger = self.first.is_some();
                 self.signal_all(Signal::SIGTERM);
             }
             Order::Kill => {
+                self.may_linger = false;
                 self.signal_all(Signal::SIGKILL);
+                return Ok(self.conclude());
             }
             Order::Hooks { success } => {
                 let script = kept_script(&script::last(self.init.making, success))?;
@@ -575,6 +596,7 @@ impl Life<'_, '_> {
             self.traces = None;
         }
         self.was_disturbed = false;
+        self.may_linger = false;
         self.init.task = next;
         self.init.streams.stdout = stdout;
         self.init.streams.stderr = stderr;

@@ -246,6 +246,25 @@ fn a_stop_ends_a_task_gently_and_exit_hooks_still_run() {
 }
 
 #[test]
+fn a_program_of_the_command_has_its_time_to_save_its_work() {
+    let program = "sh -c 'trap \"echo saving; sleep 1; echo saved; exit 0\" TERM; echo ready; while :; do sleep 0.05; done'";
+    for level in LEVELS {
+        for hooks in [vec![], vec![hook("after", When::Always, &["echo after"])]] {
+            let mut role = role(&[program, "true"]);
+            role.after = hooks;
+            let mut run = Run::of(role).level(level);
+            run.start();
+            run.wait_for_command();
+            crate::support::eventually("ready", || run.log(Stream::Stdout) == "ready\n");
+            local::stop(&run.folder, None, None).unwrap();
+            let reports = run.finish();
+            assert!(reports[0].stopped && !reports[0].killed, "{reports:#?}");
+            assert_eq!(run.log(Stream::Stdout), "ready\nsaving\nsaved\n");
+        }
+    }
+}
+
+#[test]
 fn a_task_that_does_not_listen_is_killed_after_the_grace_period() {
     for level in LEVELS {
         let mut role = role(&["trap '' TERM", "echo deaf", "while :; do sleep 1000; done"]);
