@@ -46,7 +46,7 @@ fuzz_target!(|bytes: &[u8]| {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     let (spec, other) = bytes.split_at(end);
     let limits = Limits { nodes: 20_000, ..Limits::default() };
-    let Ok(text) = decode(spec, &limits) else {
+    let Ok(text) = decode(spec.to_vec(), &limits) else {
         return;
     };
     let levels = Levels::default();

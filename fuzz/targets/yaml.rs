@@ -7,7 +7,7 @@ use pinnace_spec::yaml::{Limits, Node, Value, decode, load};
 
 fuzz_target!(|bytes: &[u8]| {
     let limits = Limits { nodes: 20_000, ..Limits::default() };
-    let text = match decode(bytes, &limits) {
+    let text = match decode(bytes.to_vec(), &limits) {
         Ok(text) => text,
         Err(problem) => problem.text,
     };

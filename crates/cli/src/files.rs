@@ -19,12 +19,21 @@ use crate::glob;
 pub(crate) struct Input {
     /// What messages call it.
     pub(crate) name: String,
-    /// The file; `None` is standard input.
-    path: Option<PathBuf>,
+    place: Place,
     /// Whether it was named itself, and not found in a folder.
     pub(crate) named: bool,
     /// The absolute folder, if it was found in one: all files of a folder share it.
     folder: Option<Arc<str>>,
+}
+
+/// Where the bytes come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    StandardInput,
+    /// The file that the name says.
+    AsNamed,
+    /// A file whose path cannot be shown as it is.
+    File(PathBuf),
 }
 
 impl Input {
@@ -33,29 +42,42 @@ impl Input {
         if name == "-" {
             return Input {
                 name: "<stdin>".to_owned(),
-                path: None,
+                place: Place::StandardInput,
                 named: true,
                 folder: None,
             };
         }
+        Input::file(name.into(), true, None)
+    }
+
+    fn file(path: OsString, named: bool, folder: Option<Arc<str>>) -> Self {
+        let (name, place) = match path.into_string() {
+            Ok(text) if is_plain(&text) => (text, Place::AsNamed),
+            Ok(text) => (visible(&text), Place::File(text.into())),
+            Err(path) => (shown(Path::new(&path)), Place::File(path.into())),
+        };
         Input {
-            name: shown(Path::new(name)),
-            path: Some(name.into()),
-            named: true,
-            folder: None,
+            name,
+            place,
+            named,
+            folder,
         }
     }
 
     /// The file; none for standard input.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+        match &self.place {
+            Place::StandardInput => None,
+            Place::AsNamed => Some(Path::new(&self.name)),
+            Place::File(path) => Some(path),
+        }
     }
 
     /// The absolute folder of the file; none for standard input.
     pub(crate) fn folder(&self) -> Option<Arc<str>> {
         match &self.folder {
             Some(folder) => Some(folder.clone()),
-            None => absolute_folder(self.path.as_ref()?),
+            None => absolute_folder(self.path()?),
         }
     }
 
@@ -66,7 +88,7 @@ impl Input {
         buffer.bytes.clear();
         buffer.bytes.shrink_to(LARGEST_KEPT);
         buffer.bytes.reserve(USUAL);
-        match &self.path {
+        match self.path() {
             Some(path) => {
                 let mut file = buffer.open(path, self.folder.as_ref())?;
                 // What a walk has found is a file on a disk, which tells its end by giving less than was asked for.
@@ -114,6 +136,16 @@ pub(crate) struct Buffer {
 const LARGEST_KEPT: usize = 1 << 20;
 
 impl Buffer {
+    /// What was read last, and with it the memory.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Takes memory that is needed no more for the next file.
+    pub(crate) fn give_back(&mut self, text: String) {
+        self.bytes = text.into_bytes();
+    }
+
     /// Opens a file; `folder` is told for those that a walk has found.
     fn open(&mut self, path: &Path, folder: Option<&Arc<str>>) -> std::io::Result<File> {
         match folder.and_then(|folder| self.open_in(path, folder)) {
@@ -169,7 +201,7 @@ pub(crate) fn find(names: &[OsString]) -> Result<Vec<Input>, Vec<String>> {
     // A folder alone holds each file once.
     if names.len() > 1 || inputs.iter().any(|input| input.named) {
         let mut seen = HashSet::new();
-        inputs.retain(|input| seen.insert(input.path.clone()));
+        inputs.retain(|input| seen.insert(input.path().map(Path::to_path_buf)));
     }
     Ok(inputs)
 }
@@ -201,33 +233,41 @@ fn absolute_folder(file: &Path) -> Option<Arc<str>> {
 
 fn walk(folder: &Path, inputs: &mut Vec<Input>) {
     // By their names alone: to take paths apart costs more than to read a small file.
-    let mut entries: Vec<(OsString, bool)> = entries(folder)
+    let mut entries: Vec<(u64, OsString, bool)> = entries(folder)
         .filter(|entry| !is_stream(entry))
         .map(|entry| (entry.file_name(), is_folder(&entry)))
+        .filter(|(name, is_folder)| match is_folder {
+            true => !is_skipped_folder(name),
+            false => may_hold_a_job(name) && !is_hidden(name),
+        })
+        .map(|(name, is_folder)| (beginning(&name), name, is_folder))
         .collect();
     entries.sort_unstable();
-    let parent = if is_here(folder) {
-        Path::new("")
-    } else {
-        folder
+    let parent = match is_here(folder) {
+        true => PathBuf::new(),
+        false => folder.join(""), // ends in a slash
     };
     let mut absolute = None;
-    for (name, is_folder) in entries {
+    for (_, name, is_folder) in entries {
+        let mut path = OsString::with_capacity(parent.as_os_str().len() + name.len());
+        path.push(&parent);
+        path.push(name);
         if is_folder {
-            if !is_skipped_folder(&name) {
-                walk(&parent.join(name), inputs);
-            }
-        } else if may_hold_a_job(&name) && !is_hidden(&name) {
-            let path = parent.join(name);
-            let absolute = absolute.get_or_insert_with(|| absolute_folder(&path));
-            inputs.push(Input {
-                name: shown(&path),
-                folder: absolute.clone(),
-                path: Some(path),
-                named: false,
-            });
+            walk(Path::new(&path), inputs);
+        } else {
+            let absolute = absolute.get_or_insert_with(|| absolute_folder(Path::new(&path)));
+            inputs.push(Input::file(path, false, absolute.clone()));
         }
     }
+}
+
+/// The first bytes of a name as a number that sorts as they do, so that most names need not be compared.
+fn beginning(name: &OsStr) -> u64 {
+    let name = name.as_bytes();
+    let mut first = [0; 8];
+    let count = name.len().min(first.len());
+    first[..count].copy_from_slice(&name[..count]);
+    u64::from_be_bytes(first)
 }
 
 fn may_hold_a_job(name: &OsStr) -> bool {
@@ -285,11 +325,21 @@ fn is_hidden(name: &OsStr) -> bool {
 
 /// A path for people: bytes that are no text and control characters are made visible.
 pub(crate) fn shown(path: &Path) -> String {
-    let plain = |byte: &u8| matches!(byte, b' '..=b'~');
     let text = path.to_string_lossy();
-    if text.as_bytes().iter().all(plain) || !text.contains(char::is_control) {
-        return text.into_owned();
+    match is_plain(&text) {
+        true => text.into_owned(),
+        false => visible(&text),
     }
+}
+
+/// Whether a text has no control characters.
+fn is_plain(text: &str) -> bool {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~');
+    text.as_bytes().iter().all(plain) || !text.contains(char::is_control)
+}
+
+/// A text with its control characters made visible.
+fn visible(text: &str) -> String {
     text.chars()
         .flat_map(|char| {
             let escaped = char.is_control().then(|| char.escape_default());

@@ -21,8 +21,6 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     // A supervisor forks, so it must come before anything that could start a thread.
@@ -30,5 +28,5 @@ fn main() -> ExitCode {
         let code = pinnace_exec::local::supervisor::main(arguments);
         return ExitCode::from(u8::try_from(code).unwrap_or(3));
     }
-    command::Pinnace::parse().run().into()
+    command::Pinnace::from_command_line().run().into()
 }

@@ -362,7 +362,7 @@ impl Reader {
         // The rules speak of places in their own texts, which come first.
         let overrides = self.overrides.as_ref().map(|loaded| &loaded.overrides);
         let sources = overrides.map(Overrides::sources).unwrap_or_default();
-        let (source, outcome) = match yaml::decode(&buffer.bytes, &self.limits) {
+        let (source, outcome) = match yaml::decode(buffer.take(), &self.limits) {
             Ok(text) => {
                 let source = sources.add(input.name.as_str(), text);
                 let folder = input.folder();
@@ -417,7 +417,7 @@ fn read_run_settings(path: &Path, limits: &Limits) -> Result<RunSettingsFile, St
     input
         .read(limits.bytes, &mut buffer)
         .map_err(|error| format!("`{}`: {}", shown(path), files::in_words(&error)))?;
-    let text = yaml::decode(&buffer.bytes, limits)
+    let text = yaml::decode(buffer.take(), limits)
         .map_err(|_| format!("`{}` is no text that can be read as YAML", shown(path)))?;
     Ok(RunSettingsFile {
         name: input.name,

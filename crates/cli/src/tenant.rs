@@ -288,7 +288,7 @@ fn unreadable(file: &Path, error: &std::io::Error) -> String {
 
 fn read<'s>(file: &Path, sources: &'s Sources, limits: &Limits) -> Result<Document<'s>, String> {
     let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
-    match yaml::decode(&bytes, limits) {
+    match yaml::decode(bytes, limits) {
         Ok(text) => Ok(yaml::load(sources.add(shown(file), text), limits)),
         Err(_) => Err(format!("`{}` is too large or no UTF-8 text", shown(file))),
     }

@@ -213,6 +213,11 @@ impl Sources {
         self.first.get().into_iter().chain(others)
     }
 
+    /// The text that was added first, for who wants its memory.
+    pub fn into_first_text(self) -> Option<String> {
+        Some(self.first.into_inner()?.text)
+    }
+
     /// The position of a span's first byte.
     pub fn place(&self, span: Span) -> Place {
         self.get(span.source).place(span.start)

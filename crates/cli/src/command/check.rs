@@ -242,11 +242,19 @@ fn check(
         text.push_str(&render::text(&[reading.report()], colour));
     }
     let wants_problems = format != Format::Text && !found.is_empty();
+    let overridden = reading.outcome.overridden.take().map(Box::new);
+    let reading = if wants_problems {
+        Some(Box::new(reading))
+    } else {
+        let text = reading.sources.into_first_text();
+        buffer.give_back(text.unwrap_or_default());
+        None
+    };
     Checked::Read(Found {
         counts,
         text,
-        overridden: reading.outcome.overridden.take().map(Box::new),
-        reading: wants_problems.then(|| Box::new(reading)),
+        reading,
+        overridden,
     })
 }
 

@@ -43,7 +43,7 @@ impl Convert {
         }
         let sources = Sources::default();
         let mut out = Diagnostics::default();
-        let spec = match yaml::decode(&buffer.bytes, &limits) {
+        let spec = match yaml::decode(buffer.take(), &limits) {
             Ok(text) => module::convert(sources.add(input.name, text), &self.id, &mut out),
             Err(problem) => {
                 let source = sources.add(input.name, problem.text.as_str());

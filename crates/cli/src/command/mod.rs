@@ -27,7 +27,7 @@ mod wait;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use crate::terminal::{self, Color};
 
@@ -41,7 +41,7 @@ use crate::terminal::{self, Color};
 #[command(
     name = "pinnace",
     version = env!("PINNACE_VERSION"),
-    max_term_width = 100,
+    max_term_width = WIDEST_HELP,
     after_help = "\
 Examples:
   pinnace check job.yaml                    every problem in a job file
@@ -54,13 +54,22 @@ Examples:
 `pinnace help COMMAND` tells more about a command."
 )]
 pub(crate) struct Pinnace {
-    /// When to use colour
-    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
-    color: Color,
+    #[command(flatten)]
+    common: Common,
 
     #[command(subcommand)]
     command: Command,
 }
+
+/// What every command takes.
+#[derive(Debug, Args)]
+struct Common {
+    /// When to use colour
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
+    color: Color,
+}
+
+const WIDEST_HELP: usize = 100;
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -91,10 +100,36 @@ enum Command {
     Man(man::Man),
 }
 
+/// Adds the arguments of a command to its description.
+type Describe = fn(clap::Command) -> clap::Command;
+
+/// Commands that are often used and last shorter than clap takes to get to know all others.
+const FREQUENT: [(&str, Describe); 6] = [
+    ("check", check::Check::augment_args),
+    ("explain", explain::Explain::augment_args),
+    ("run", run::Run::augment_args),
+    ("ps", ps::Ps::augment_args),
+    ("show", show::Show::augment_args),
+    ("logs", logs::Logs::augment_args),
+];
+
 impl Pinnace {
+    /// Reads the command line, or ends with a message if it is wrong or asks for help.
+    pub(crate) fn from_command_line() -> Self {
+        let first = std::env::args_os().nth(1);
+        let frequent = FREQUENT
+            .iter()
+            .find(|(name, _)| first.as_deref() == Some(name.as_ref()));
+        let Some((name, describe)) = frequent else {
+            return Pinnace::parse();
+        };
+        let matches = alone(name, *describe).get_matches();
+        Pinnace::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
     /// Carries the command out.
     pub(crate) fn run(self) -> Exit {
-        let color = self.color;
+        let color = self.common.color;
         match self.command {
             Command::Check(check) => check.run(color),
             Command::Explain(explain) => explain.run(color),
@@ -121,6 +156,12 @@ impl Pinnace {
             Command::Man(man) => man.run(),
         }
     }
+}
+
+/// The description of the whole, with one command of all.
+fn alone(name: &'static str, describe: Describe) -> clap::Command {
+    let whole = clap::Command::new("pinnace").max_term_width(WIDEST_HELP);
+    Common::augment_args(whole).subcommand(describe(clap::Command::new(name)))
 }
 
 /// How a command ended, the worse the later.
@@ -197,5 +238,27 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Pinnace::command().debug_assert();
+    }
+
+    #[test]
+    fn a_frequent_command_is_described_alone_as_among_all() {
+        for (name, describe) in FREQUENT {
+            for words in [
+                vec![name, "--help"],
+                vec![name, "-h"],
+                vec![name, "--colour", "never"],
+                vec![name, "--color", "sometimes"],
+                vec![name, "--no-such-flag", "x"],
+            ] {
+                let words = || std::iter::once("pinnace").chain(words.iter().copied());
+                let among_all = Pinnace::command()
+                    .try_get_matches_from(words())
+                    .unwrap_err();
+                let alone = alone(name, describe)
+                    .try_get_matches_from(words())
+                    .unwrap_err();
+                assert_eq!(alone.to_string(), among_all.to_string());
+            }
+        }
     }
 }

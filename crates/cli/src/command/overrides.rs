@@ -204,7 +204,7 @@ fn changed(input: &Input, loaded: &Loaded, limits: &Limits, color: Color) -> Res
         }
     };
     let mut out = Diagnostics::default();
-    let text = match yaml::decode(&buffer.bytes, limits) {
+    let text = match yaml::decode(buffer.take(), limits) {
         Ok(text) => text,
         Err(problem) => {
             let source = sources.add(input.name.as_str(), problem.text.as_str());

@@ -34,7 +34,7 @@ impl Undecodable {
 }
 
 /// The text of a file. A byte order mark of UTF-8 is left out.
-pub fn decode(bytes: &[u8], limits: &Limits) -> Result<String, Box<Undecodable>> {
+pub fn decode(mut bytes: Vec<u8>, limits: &Limits) -> Result<String, Box<Undecodable>> {
     if bytes.len() > limits.bytes {
         let problem = too_large(Span::default(), bytes.len(), limits.bytes);
         return Err(Box::new(Undecodable {
@@ -45,7 +45,7 @@ pub fn decode(bytes: &[u8], limits: &Limits) -> Result<String, Box<Undecodable>>
             offset: 0,
         }));
     }
-    let utf16 = match bytes {
+    let utf16 = match bytes.as_slice() {
         [0xff, 0xfe, rest @ ..] => Some(utf16_text(rest, u16::from_le_bytes)),
         [0xfe, 0xff, rest @ ..] => Some(utf16_text(rest, u16::from_be_bytes)),
         _ => None,
@@ -59,10 +59,13 @@ pub fn decode(bytes: &[u8], limits: &Limits) -> Result<String, Box<Undecodable>>
             offset: 0,
         }));
     }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(text.to_owned()),
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
         Err(error) => {
+            let (bytes, error) = (error.as_bytes(), error.utf8_error());
             let offset = error.valid_up_to();
             let bad = bytes.get(offset).copied().unwrap_or_default();
             let message = match error.error_len() {

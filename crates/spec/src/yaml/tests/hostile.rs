@@ -81,7 +81,7 @@ fn a_hundred_levels_are_not_too_deep() {
 fn a_large_file_is_refused_before_it_is_read() {
     let text = "x".repeat(50 << 20);
     assert_eq!(codes(&text), ["P0107"]);
-    let problem = decode(text.as_bytes(), &Limits::default()).unwrap_err();
+    let problem = decode(text.into(), &Limits::default()).unwrap_err();
     assert_eq!(
         problem.message,
         "the file has 52428800 bytes, more than the limit of 4194304"
@@ -174,7 +174,7 @@ fn text_that_is_not_utf8_is_refused_with_its_place() {
         (b"\xff\xfea\0:\0", "the file is UTF-16, not UTF-8", 1, 1),
         (b"\xfe\xff\0a\0:", "the file is UTF-16, not UTF-8", 1, 1),
     ] {
-        let problem = decode(bytes, &Limits::default()).unwrap_err();
+        let problem = decode(bytes.to_vec(), &Limits::default()).unwrap_err();
         let source = sources.add("job.yaml", problem.text.clone());
         let diagnostic = problem.diagnostic(source);
         let place = source.place(diagnostic.span.start);
@@ -185,7 +185,7 @@ fn text_that_is_not_utf8_is_refused_with_its_place() {
         assert_eq!(diagnostic.code.id, "P0106");
     }
     assert_eq!(
-        decode(b"\xef\xbb\xbfa: 1", &Limits::default()).unwrap(),
+        decode(b"\xef\xbb\xbfa: 1".to_vec(), &Limits::default()).unwrap(),
         "a: 1"
     );
 }

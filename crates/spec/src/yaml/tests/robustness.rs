@@ -79,7 +79,7 @@ fn inside(inner: Span, outer: Span) -> bool {
 proptest! {
     #[test]
     fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        match decode(&bytes, &Limits::default()) {
+        match decode(bytes, &Limits::default()) {
             Ok(text) => with(&text, holds_together),
             Err(problem) => with(&problem.text, |source, document| {
                 holds_together(source, document);
