@@ -245,7 +245,11 @@ fn bring_file(from: &Path, to: &Path) -> io::Result<()> {
         && let Err(error) = copy::copy_file(from, &new)
     {
         let _ = fs::remove_file(&new);
-        return Err(error);
+        // The name that it has for a moment tells nobody anything.
+        let text = error
+            .to_string()
+            .replace(&*new.to_string_lossy(), &to.to_string_lossy());
+        return Err(io::Error::new(error.kind(), text));
     }
     let placed = fs::rename(&new, to).map_err(at(to));
     // If both are names of one file already, renaming does nothing and leaves both.

@@ -30,7 +30,7 @@ use pinnace_core::plan::{Location, Scheme};
 use crate::contract::Attempt;
 
 pub(crate) use copy::copy_any;
-pub(crate) use real::{RealPlaces, copy_of, written};
+pub(crate) use real::{RealPlaces, copy_of, laid_out, written};
 pub(crate) use tell::{Tell, Teller};
 
 /// How the names of variables begin that whoever moves the data of an attempt must have: where servers are and who asks,

@@ -1,6 +1,7 @@
 //! Before a role's first task: everything that its tasks find.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -15,6 +16,7 @@ use super::tell::{Tell, Teller};
 use super::{link, python, remote, snapshot};
 use crate::contract::{Attempt, Level, Secrets, Settings};
 use crate::local::Layout;
+use crate::probe::program;
 use crate::sandbox::{Access, Bind};
 
 /// What is ready, by role.
@@ -159,12 +161,20 @@ impl Stage<'_> {
             self.show(to, start, Access::Copy);
         }
         self.python(role)?;
+        self.usual_name_of_python()?;
         for (name, input) in &role.inputs {
             let done = match input.mode {
                 InputMode::Direct => self.address(input, role),
                 InputMode::Mount | InputMode::Download => self.input(name, input),
             };
             done.map_err(|why| format!("the input `{name}`: {why}"))?;
+        }
+        for (name, output) in &role.outputs {
+            // Better now than when the work is done.
+            if let Some(destination) = &output.destination {
+                place::find(destination, self.settings)
+                    .map_err(|why| format!("the output `{name}`: {why}"))?;
+            }
         }
         for shown in Outputs::of(role, &self.folders, self.settings)?.shown {
             copy::open_folder(&shown.from)
@@ -217,6 +227,24 @@ impl Stage<'_> {
         self.ready.variables.insert("VIRTUAL_ENV".to_owned(), place);
         self.ready.programs.push(environment.join("bin"));
         self.show(environment.clone(), environment, Access::Read);
+        Ok(())
+    }
+
+    /// Images with Python have it as `python`; many machines have it as `python3` alone.
+    fn usual_name_of_python(&mut self) -> Result<(), String> {
+        let is_missing = self.ready.programs.is_empty() && program("python").is_none();
+        if !is_missing || program("python3").is_none() {
+            return Ok(());
+        }
+        let folder = self.folders.role.join("programs");
+        let made = copy::open_folder(&folder).and_then(|()| {
+            let path = folder.join("python");
+            fs::write(&path, "#!/bin/sh\nexec python3 \"$@\"\n").map_err(at(&path))?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).map_err(at(&path))
+        });
+        made.map_err(|error| copy::plain(&error))?;
+        self.ready.programs.push(folder.clone());
+        self.show(folder.clone(), folder, Access::Read);
         Ok(())
     }
 

@@ -262,8 +262,10 @@ impl View<'_> {
                 copy_own(&bind.from, &data::copy_of(own, number))?;
             }
         }
-        for (number, file) in self.files.iter().enumerate() {
-            write_file(&data::written(own, number), file)?;
+        for file in &self.files {
+            let path = data::laid_out(own, &file.to);
+            make_folder(path.parent().unwrap_or(own))?;
+            write_file(&path, file)?;
         }
         Ok(())
     }

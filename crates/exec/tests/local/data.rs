@@ -60,8 +60,7 @@ fn project() -> (tempfile::TempDir, PathBuf) {
 fn processor(folder: &Path) -> Role {
     let mut script = Text::from("sh main.sh ");
     script.push_path("/ml/input/data/train");
-    let mut check = Text::from("cat ");
-    check.push_path("/ml/input/config/parameters.json");
+    let check = Text::from("cat \"$CONFIG\"/parameters.json");
     let mut single = Text::from("cat \"$SINGLE\"/single.csv && ! touch ");
     single.push_path("/ml/input/data/train/new");
     single.push_literal(" 2>/dev/null");
@@ -70,6 +69,8 @@ fn processor(folder: &Path) -> Role {
     write.push_literal("/model.txt");
     let mut place = Text::default();
     place.push_path("/ml/input/data/one");
+    let mut folder_of_config = Text::default();
+    folder_of_config.push_path("/ml/input/config");
     let mut config = Text::from("{\"model\": \"");
     config.push_path("/ml/output/model");
     config.push_literal("\"}\n");
@@ -98,7 +99,11 @@ fn processor(folder: &Path) -> Role {
         )]
         .into(),
         workdir: Some("/ml/usercode".to_owned()),
-        env: [("SINGLE".to_owned(), place)].into(),
+        env: [
+            ("SINGLE".to_owned(), place),
+            ("CONFIG".to_owned(), folder_of_config),
+        ]
+        .into(),
         command: vec![script, check, single, write],
         ..role(&[])
     }
@@ -232,6 +237,45 @@ fn a_missing_input_is_the_reason_and_nothing_runs() {
     );
     assert_eq!(report.failed_in, Some(PhaseName::Staging));
     assert_eq!(run.log(Stream::Stdout), "");
+    let claims = report.not_enforced.iter();
+    let of_machine = claims.filter(|claim| claim.contains("files of this machine"));
+    assert_eq!(of_machine.count(), 0, "{report:#?}");
+}
+
+#[test]
+fn a_destination_that_nobody_knows_is_told_before_anything_runs() {
+    let mut role = role(&["echo ran"]);
+    let mut wanted = output("/out", None);
+    wanted.destination = Some(Location::parse("dataset:none", None).unwrap());
+    role.outputs = [("model".to_owned(), wanted)].into();
+    let mut run = Run::of(role);
+    let report = run.run_to_end();
+    let why = report.start_failure.unwrap();
+    assert!(why.contains("the output `model`"), "{why}");
+    assert!(why.contains("the catalogue has no `dataset:none`"), "{why}");
+    assert_eq!(run.log(Stream::Stdout), "");
+}
+
+#[test]
+fn python_has_its_usual_name_also_where_the_machine_has_another() {
+    let (_scratch, folder) = project();
+    let mut role = processor(&folder);
+    role.command = vec![Text::from("python -c 'print(\"it runs\")'")];
+    for level in [Level::Overlay, Level::Plain] {
+        let programs = tempfile::tempdir_in("/var/tmp").unwrap();
+        let python = Path::new("/usr/bin/python3");
+        if !python.exists() {
+            eprintln!("SKIPPED: no Python here");
+            return;
+        }
+        std::os::unix::fs::symlink(python, programs.path().join("python3")).unwrap();
+        let path = programs.path().to_str().unwrap();
+        let run = Run::of(role.clone()).level(level);
+        let mut run = run.variables(&[("PATH", path)]);
+        let report = run.run_to_end();
+        let said = run.log(Stream::Stdout);
+        assert_eq!(said, "it runs\n", "{report:#?} {}", run.log(Stream::Stderr));
+    }
 }
 
 fn one_output(command: &str, destination: Option<&Path>) -> Role {

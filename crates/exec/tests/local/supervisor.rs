@@ -89,6 +89,18 @@ pub(crate) fn groups(run: &Run) -> String {
 }
 
 #[test]
+fn why_a_supervisor_cannot_begin_is_told() {
+    let mut run = Run::of(role(&["true"]));
+    run.attempt.settings.port_register = Some("/nowhere/ports".into());
+    for _ in 0..2 {
+        let launched = local::launch(&launcher(), &run.folder, &run.attempt, &Secrets::default());
+        let error = launched.unwrap_err().to_string();
+        assert!(error.contains("cannot choose ports"), "{error}");
+        assert!(error.contains("/nowhere/ports"), "{error}");
+    }
+}
+
+#[test]
 fn an_attempt_is_carried_out_once() {
     let mut run = Run::of(role(&["echo once >> \"$HOME/count\"; cat \"$HOME/count\""]));
     assert!(matches!(

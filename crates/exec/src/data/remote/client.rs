@@ -107,7 +107,11 @@ fn trusted() -> RootCerts {
 
 /// An error without what a URL may hold beside its place.
 fn words(error: &ureq::Error, url: &str) -> String {
-    error.to_string().replace(url, &shown(url))
+    let text = match error {
+        ureq::Error::Io(error) => copy::plain(error),
+        other => other.to_string(),
+    };
+    text.replace(url, &shown(url))
 }
 
 /// A URL without password and query: both may hold a key.

@@ -51,7 +51,10 @@ impl Supervisor {
             let _ = remove_folder(task.folder.changes());
         }
         let mut not_enforced = self.not_enforced.clone();
-        if let Some(role) = self.attempt.plan.roles.get(&task.spec.id.role) {
+        // What never ran kept to all limits.
+        let ran = task.failed_in != Some(PhaseName::Staging);
+        let role = self.attempt.plan.roles.get(&task.spec.id.role);
+        if let Some(role) = role.filter(|_| ran) {
             let can_limit = self
                 .group
                 .as_ref()

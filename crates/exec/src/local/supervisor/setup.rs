@@ -47,6 +47,19 @@ impl Supervisor {
                 format!("cannot write {}: {error}", layout.events().display())
             }
         })?;
+        Self::begin(layout, secrets, lock, attempt, journal).inspect_err(|_| {
+            // Nothing has happened yet. An empty journal would say that something did, and nobody would learn why it did not.
+            let _ = fs::remove_file(layout.events());
+        })
+    }
+
+    fn begin(
+        layout: &Layout,
+        secrets: Secrets,
+        lock: OwnedFd,
+        attempt: Attempt,
+        journal: Journal,
+    ) -> Result<Self, String> {
         Identity::own()
             .and_then(|own| own.write(&layout.supervisor()))
             .map_err(|error| format!("cannot write {}: {error}", layout.supervisor().display()))?;
