@@ -133,6 +133,9 @@ impl Run {
             Ok(admitted) => admitted,
             Err(refused) => return state::refused(color, &refused),
         };
+        if !detach {
+            pinnace_exec::local::expect_launch();
+        }
         let store = match state::open(color) {
             Ok(store) => store,
             Err(exit) => return exit,

@@ -114,6 +114,8 @@ pub struct Control<E> {
     secrets: Secrets,
     _owner: Ownership,
     following: Vec<Following>,
+    /// The folders of launches that are over, but not forgotten.
+    over: Vec<PathBuf>,
     /// Where tasks are reached that have started.
     peers: HashMap<TaskId, Peer>,
     timers: BTreeSet<(Time, Timer)>,
@@ -184,6 +186,7 @@ impl<E: Engine> Control<E> {
             secrets,
             _owner: owner,
             following: Vec::new(),
+            over: Vec::new(),
             peers: HashMap::new(),
             timers: BTreeSet::new(),
             waiting: Vec::new(),
@@ -255,6 +258,7 @@ impl<E: Engine> Control<E> {
         if !inputs.is_empty() || again {
             return self.go_on(inputs, Vec::new());
         }
+        self.forget_what_is_over();
         self.log_execution();
         Ok(())
     }
@@ -344,6 +348,7 @@ impl<E: Engine> Control<E> {
         let mut effects = effects;
         loop {
             let intents = self.decide(inputs, effects)?;
+            self.forget_what_is_over();
             self.decided = Some(std::time::Instant::now());
             self.log_execution();
             inputs = self.perform(intents)?;

@@ -40,11 +40,18 @@ impl<E: Engine> Control<E> {
         }
         for launch in over {
             if let Some(at) = self.following.iter().position(|of| of.launch == launch) {
-                let following = self.following.swap_remove(at);
-                self.engine.forget(&following.folder);
+                self.over.push(self.following.swap_remove(at).folder);
             }
         }
         Ok(inputs)
+    }
+
+    /// Lets go of launches that are over. Their supervisors have cleared up and are about to end, beside what is done with
+    /// the news of it.
+    pub(super) fn forget_what_is_over(&mut self) {
+        for folder in std::mem::take(&mut self.over) {
+            self.engine.forget(&folder);
+        }
     }
 
     /// Finds out about the launch of a supervisor that is gone: true if it is over.

@@ -85,7 +85,7 @@ pub fn collected(folder: &Path) -> Vec<Collected> {
 /// logs and work folders stay.
 pub fn clean(folder: &Path) {
     let layout = Layout::new(folder);
-    AttemptGroup::remove(&layout.groups());
+    remove_groups(&layout);
     let _ = fs::remove_file(layout.socket());
     for entry in fs::read_dir(layout.tasks()).into_iter().flatten().flatten() {
         let _ = remove_folder(&entry.path().join("changes"));
@@ -93,7 +93,12 @@ pub fn clean(folder: &Path) {
     let _ = remove_folder(&layout.temporary());
     let _ = remove_folder(&layout.ssh_keys());
     let _ = fs::remove_dir(layout.memory());
-    let _ = fs::remove_dir(layout.root());
+}
+
+fn remove_groups(layout: &Layout) {
+    if let Some(identity) = Identity::read(&layout.supervisor()) {
+        AttemptGroup::remove(&identity.groups);
+    }
 }
 
 fn is_locked(layout: &Layout) -> io::Result<bool> {
@@ -115,7 +120,7 @@ fn wait_for_death(layout: &Layout) -> io::Result<()> {
         }
         let waited = begin.elapsed();
         if waited > DYING / 2 && !helped {
-            AttemptGroup::remove(&layout.groups());
+            remove_groups(layout);
             helped = true;
         }
         if waited > DYING {

@@ -18,6 +18,7 @@ use super::supervisor::ANOTHER_SUPERVISOR;
 use super::supervisor::request::{Answer, Request};
 use super::{Layout, write_atomically};
 use crate::contract::{Attempt, Secrets, TaskId};
+use crate::sandbox::cgroup;
 
 /// What the supervisor takes over from the environment of whoever starts it. The rest stays out,
 /// because it may hold secrets.
@@ -52,6 +53,15 @@ impl Launcher {
             arguments: vec!["supervisor".into()],
         })
     }
+}
+
+/// Says that a launch will come soon: what it will wait for in the kernel begins now, beside whatever else is done.
+pub fn expect_launch() {
+    // Without it the launch only takes a little longer.
+    let _ = std::thread::Builder::new()
+        .name("groups".to_owned())
+        .stack_size(64 << 10)
+        .spawn(cgroup::await_quiet_state);
 }
 
 /// A supervisor that was started, or found.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,9 @@ pub struct Identity {
     pub start_time: u64,
     /// Names the machine's last start.
     pub boot_id: String,
+    /// Where its control groups lie, if it has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) groups: Vec<PathBuf>,
 }
 
 impl Identity {
@@ -29,6 +32,7 @@ impl Identity {
             pid,
             start_time,
             boot_id: boot_id()?,
+            groups: Vec::new(),
         })
     }
 

@@ -89,11 +89,6 @@ impl Layout {
         self.folder.join("memory")
     }
 
-    /// Where every task mounts its root.
-    pub(crate) fn root(&self) -> PathBuf {
-        self.folder.join("root")
-    }
-
     /// For temporary files of tasks without a sandbox.
     pub(crate) fn temporary(&self) -> PathBuf {
         self.folder.join("tmp")
@@ -120,11 +115,6 @@ impl Layout {
             path.join("changes")
         };
         TaskFolder::new(path, changes)
-    }
-
-    /// Where the attempt's control groups lie.
-    pub(crate) fn groups(&self) -> PathBuf {
-        self.folder.join("groups.json")
     }
 
     /// The name of the attempt's control groups.

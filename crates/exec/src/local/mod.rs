@@ -6,13 +6,13 @@
 //! | --- | --- |
 //! | `attempt.json` | what to run, written by [`launch`] |
 //! | `lock` | locked by the supervisor and by every task: free means that all are dead |
-//! | `supervisor.json` | the supervisor's [`Identity`] |
+//! | `supervisor.json` | the supervisor's [`Identity`], with its control groups |
 //! | `events.jsonl` | what happened, one [`Event`] per line; only ever appended to |
 //! | `control.sock` | where the supervisor takes requests |
 //! | `shared/` | what all tasks see, read-only: `peers.json`, keys |
 //! | `tasks/ROLE-INDEX/` | a task's logs, its `work`, and while it runs its `changes` |
 //! | `data/`, `outputs.json` | snapshots of code, what was fetched; what became of the outputs |
-//! | `root/`, `memory/`, `tmp/` | where tasks mount their root and keep changes in memory; temporary files |
+//! | `memory/`, `tmp/` | if they are needed: where tasks keep changes in memory; temporary files |
 //!
 //! A report is part of the event that tells of a task's end. One line is one `write`, and a line
 //! without its end is no event, so there is no need for a file per report.
@@ -33,7 +33,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use adopt::{Adoption, adopt, clean, collected};
-pub use client::{Handle, LaunchError, Launcher, News, Watch, launch, stop};
+pub use client::{Handle, LaunchError, Launcher, News, Watch, expect_launch, launch, stop};
 pub use foreground::{Wish, carry_out};
 pub use identity::Identity;
 pub(crate) use journal::now_micros;

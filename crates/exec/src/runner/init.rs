@@ -220,8 +220,10 @@ pub(crate) struct Init<'a> {
     pub(crate) environment: &'a [CString],
     /// The task's folder, where its shells start, and what else is its own.
     pub(crate) task: NextTask,
-    /// Of its control groups. If tasks may follow each other here, the first process joins them itself: to move each shell
-    /// into them would make the kernel wait for all processors.
+    /// Of the attempt's control group, which the first process joins.
+    pub(crate) home: Option<File>,
+    /// Of the task's own control groups. If tasks may follow each other here, the first process joins them as well: to move
+    /// each shell into them would make the kernel wait for all processors.
     pub(crate) doors: Vec<File>,
     /// Bytes of data segment per process, where no group bounds memory.
     pub(crate) data_limit: Option<u64>,
@@ -277,10 +279,11 @@ impl Init<'_> {
             nix::sys::prctl::set_child_subreaper(true).map_err(text)?;
         }
         let traces = self.view.enter()?;
+        let mut doors: Vec<File> = self.home.take().into_iter().collect();
         if traces.is_some() {
-            join(&std::mem::take(&mut self.doors))
-                .map_err(|error| format!("cannot join the control group: {error}"))?;
+            doors.append(&mut self.doors);
         }
+        join(&doors).map_err(|error| format!("cannot join the control group: {error}"))?;
         let exports = match &self.streams.hooks {
             Some(_) => Some(File::from(memory_file("exports")?)),
             None => None,
@@ -314,7 +317,8 @@ impl Init<'_> {
         if let Some(hooks) = &self.streams.hooks {
             keep.extend([hooks.runtime.as_raw_fd(), hooks.phases.as_raw_fd()]);
         }
-        keep.extend(self.doors.iter().map(std::os::fd::AsRawFd::as_raw_fd));
+        let doors = self.home.iter().chain(&self.doors);
+        keep.extend(doors.map(std::os::fd::AsRawFd::as_raw_fd));
         sys::close_all_but(&keep);
     }
 

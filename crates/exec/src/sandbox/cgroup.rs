@@ -1,9 +1,13 @@
 //! Limits through control groups, version 1 (a folder tree per controller) and version 2 (one tree).
 //!
-//! An attempt has one group, into which its supervisor moves itself: every process of the attempt is
-//! born there, which bounds their number and lets whoever finds a dead supervisor end the rest. A
+//! An attempt has one group, into which the first process of every task and those who move data go: all
+//! that they start is born there, which bounds their number and lets whoever finds a dead supervisor end the rest. A
 //! task has a group of its own only for limits that can bite: those below what the machine has,
 //! because a group costs more than a trivial task.
+//!
+//! To move a process from one group to another, the kernel waits until all processors have passed through a quiet state,
+//! which takes milliseconds; moves shortly after it do not wait again. So all moves come close together, and
+//! [`await_quiet_state`] pays for the first of them beside other work.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -45,17 +49,17 @@ pub(crate) struct Limits {
 
 impl Hierarchy {
     /// Where this process may make groups: below its own ones.
-    pub(crate) fn find() -> Self {
-        let mut found = Self::offered();
+    pub(crate) fn find(mountinfo: &str) -> Self {
+        let mut found = Self::offered(mountinfo);
         for place in [&mut found.memory, &mut found.cpu, &mut found.pids] {
             *place = place.take().filter(usable);
         }
         found
     }
 
-    fn offered() -> Self {
-        let read = |path| fs::read_to_string(path).unwrap_or_default();
-        parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))
+    fn offered(mountinfo: &str) -> Self {
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        parse(mountinfo, &own)
     }
 
     fn places(&self) -> impl Iterator<Item = &Place> {
@@ -63,9 +67,22 @@ impl Hierarchy {
     }
 }
 
+/// What is mounted, as the kernel tells it.
+pub(crate) fn mounts() -> String {
+    fs::read_to_string("/proc/self/mountinfo").unwrap_or_default()
+}
+
+/// Makes the kernel wait for the quiet state that moves between groups need, so that those who move soon do not.
+/// Nothing is changed: this process is moved to where it is.
+pub(crate) fn await_quiet_state() {
+    if let Some(place) = Hierarchy::offered(&mounts()).places().next() {
+        let _ = fs::write(place.folder.join("cgroup.procs"), "0");
+    }
+}
+
 /// What the kernel offers, and what of it this process may use.
 pub(crate) fn controllers() -> Vec<Controller> {
-    let offered = Hierarchy::offered();
+    let offered = Hierarchy::offered(&mounts());
     let controller = |name, place: Option<&Place>| Controller {
         name,
         version: place.map(|place| match place.version {
@@ -111,7 +128,12 @@ fn parse(mountinfo: &str, own: &str) -> Hierarchy {
             Some("cgroup2") => Version::Two,
             _ => continue,
         };
-        let options: Vec<&str> = kind.next_back().unwrap_or_default().split(',').collect();
+        let offers = match version {
+            Version::One => kind.next_back().unwrap_or_default().replace(',', " "),
+            Version::Two => {
+                fs::read_to_string(Path::new(mount).join("cgroup.controllers")).unwrap_or_default()
+            }
+        };
         let place = |controller: &str| {
             let path = own_path(own, version, controller)?;
             let below = path
@@ -127,17 +149,7 @@ fn parse(mountinfo: &str, own: &str) -> Hierarchy {
             ("cpu", &mut found.cpu),
             ("pids", &mut found.pids),
         ] {
-            let here = match version {
-                Version::One => options.contains(&controller),
-                Version::Two => Path::new(mount)
-                    .join("cgroup.controllers")
-                    .exists()
-                    .then(|| {
-                        fs::read_to_string(Path::new(mount).join("cgroup.controllers"))
-                            .unwrap_or_default()
-                    })
-                    .is_some_and(|list| list.split_whitespace().any(|word| word == controller)),
-            };
+            let here = offers.split_whitespace().any(|word| word == controller);
             if here && slot.is_none() {
                 *slot = place(controller);
             }
@@ -167,50 +179,43 @@ const ENDING: Duration = Duration::from_secs(2);
 pub(crate) struct AttemptGroup {
     hierarchy: Hierarchy,
     name: String,
-    /// Whether the attempt's own group bounds the number of processes.
-    pub(crate) bounds_processes: bool,
+    /// Where all processes of the attempt sit, if their number can be bounded.
+    home: Option<PathBuf>,
 }
 
 impl AttemptGroup {
-    /// Makes the group and moves this process into it. Where it lies is written down first: whoever cleans up after
-    /// a dead supervisor may live elsewhere in the tree.
-    pub(crate) fn enter(
-        hierarchy: Hierarchy,
-        name: String,
-        max_processes: u64,
-        record: &Path,
-    ) -> Self {
+    /// All folders that the groups of an attempt may lie in. They are written down before anything is made: whoever cleans
+    /// up after a dead supervisor may live elsewhere in the tree.
+    pub(crate) fn folders(hierarchy: &Hierarchy, name: &str) -> Vec<PathBuf> {
         let mut folders: Vec<PathBuf> = hierarchy
             .places()
-            .map(|place| place.folder.join(&name))
+            .map(|place| place.folder.join(name))
             .collect();
         folders.dedup();
-        // Without the record a dead supervisor leaves empty groups, and no more.
-        let _ = serde_json::to_vec(&folders).map(|json| fs::write(record, json));
-        let mut bounds_processes = false;
-        if let Some(place) = &hierarchy.pids {
-            let folder = place.folder.join(&name);
-            if fs::create_dir_all(&folder).is_ok() {
-                // In version 2 a group with members cannot hand controllers to groups below it, so
-                // the members sit in a leaf.
-                let home = match place.version {
-                    Version::One => folder.clone(),
-                    Version::Two => folder.join("supervisor"),
-                };
-                let _ = fs::create_dir_all(&home);
-                bounds_processes = fs::write(folder.join("pids.max"), max_processes.to_string())
-                    .is_ok()
-                    && fs::write(home.join("cgroup.procs"), "0").is_ok();
-                if place.version == Version::Two {
-                    let _ = fs::write(folder.join("cgroup.subtree_control"), "+memory +cpu +pids");
-                }
-            }
-        }
+        folders
+    }
+
+    /// Makes the group.
+    pub(crate) fn make(hierarchy: Hierarchy, name: String, max_processes: u64) -> Self {
+        let home = hierarchy
+            .pids
+            .as_ref()
+            .and_then(|place| make_home(place, &name, max_processes).ok());
         Self {
             hierarchy,
             name,
-            bounds_processes,
+            home,
         }
+    }
+
+    /// Whether the number of processes is bounded.
+    pub(crate) fn bounds_processes(&self) -> bool {
+        self.home.is_some()
+    }
+
+    /// The descriptor with which a process of the attempt moves into its group; none if there is no such group.
+    pub(crate) fn door(&self) -> io::Result<Option<File>> {
+        self.home.as_deref().map(door).transpose()
     }
 
     /// What of these limits can be set on a task.
@@ -255,39 +260,53 @@ impl AttemptGroup {
         Ok(group)
     }
 
-    /// Removes what is left of the attempt's groups, the processes in them included.
-    pub(crate) fn remove(record: &Path) {
-        let Ok(json) = fs::read(record) else {
-            return;
-        };
-        let folders: Vec<PathBuf> = serde_json::from_slice(&json).unwrap_or_default();
+    /// Removes what is left of the groups in these folders, the processes in them included.
+    pub(crate) fn remove(folders: &[PathBuf]) {
         for folder in folders.iter().filter(|folder| folder.exists()) {
             end_all(folder);
             remove_tree(folder);
         }
-        if !folders.iter().any(|folder| folder.exists()) {
-            let _ = fs::remove_file(record);
-        }
     }
 
-    /// Leaves the attempt's group and removes it; false if somebody else is still in it. Those who have been told to
-    /// end, or are about to, are waited for.
-    pub(crate) fn leave(&self) -> bool {
-        if let Some(place) = &self.hierarchy.pids {
-            let _ = fs::write(place.folder.join("cgroup.procs"), "0");
-        }
+    /// Removes the groups. Those in them have been told to end, or are about to, and are waited for.
+    pub(crate) fn dissolve(&self) {
         let begin = Instant::now();
-        self.hierarchy.places().all(|place| {
-            let folder = place.folder.join(&self.name);
-            while !remove_tree(&folder) {
-                if begin.elapsed() > ENDING {
-                    return false;
-                }
+        for folder in Self::folders(&self.hierarchy, &self.name) {
+            while !remove_tree(&folder) && begin.elapsed() < ENDING {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            true
-        })
+        }
     }
+}
+
+/// Makes the group in which all processes of an attempt sit, and bounds their number.
+fn make_home(place: &Place, name: &str, max_processes: u64) -> io::Result<PathBuf> {
+    let folder = place.folder.join(name);
+    make_group(&folder)?;
+    fs::write(folder.join("pids.max"), max_processes.to_string())?;
+    if place.version == Version::One {
+        return Ok(folder);
+    }
+    // In version 2 a group with members cannot hand controllers to groups below it, so the members sit in a leaf.
+    let home = folder.join("members");
+    make_group(&home)?;
+    let _ = fs::write(folder.join("cgroup.subtree_control"), "+memory +cpu +pids");
+    Ok(home)
+}
+
+fn make_group(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Write `0` to it to move there.
+fn door(folder: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .custom_flags(nix::libc::O_CLOEXEC)
+        .open(folder.join("cgroup.procs"))
 }
 
 /// The groups of a task.
@@ -311,11 +330,7 @@ impl TaskGroup {
         }
         fs::create_dir_all(folder)?;
         self.folders.push(folder.to_owned());
-        let door = OpenOptions::new()
-            .write(true)
-            .custom_flags(nix::libc::O_CLOEXEC)
-            .open(folder.join("cgroup.procs"))?;
-        self.doors.push(door);
+        self.doors.push(door(folder)?);
         Ok(())
     }
 

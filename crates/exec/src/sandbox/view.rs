@@ -25,6 +25,8 @@ const PAI_FOLDER: &str = "/usr/local/pai";
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(crate) as_root: bool,
+    /// Whether the supervisor has mounts of its own, of which those of tasks are copies.
+    pub(crate) is_private: bool,
     /// Mount points below `/`, apart from those that every task gets anew.
     mounts: Vec<Mounted>,
     uid: Uid,
@@ -38,12 +40,12 @@ struct Mounted {
 }
 
 impl Machine {
-    pub(crate) fn find() -> Self {
-        let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    pub(crate) fn find(mountinfo: &str) -> Self {
         let (uid, gid) = (nix::unistd::geteuid(), nix::unistd::getegid());
         Self {
             as_root: uid.is_root(),
-            mounts: other_mounts(&mountinfo),
+            is_private: false,
+            mounts: other_mounts(mountinfo),
             uid,
             gid,
         }
@@ -138,8 +140,6 @@ pub(crate) struct View<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) level: Level,
     pub(crate) folder: &'a TaskFolder,
-    /// Where the root is mounted; a folder that all tasks share, each in its own namespace.
-    pub(crate) root: &'a Path,
     /// To keep changes in memory, the task mounts some here; it goes with the task's namespace.
     pub(crate) memory: Option<&'a Path>,
     pub(crate) hidden: &'a [PathBuf],
@@ -161,9 +161,10 @@ impl View<'_> {
         if self.level == Level::Plain {
             return self.lay_out().map(|()| None);
         }
-        let root = self.root;
         if !self.machine.as_root {
             self.become_root_inside()?;
+        }
+        if !self.machine.is_private {
             attach(
                 None::<&str>,
                 "/",
@@ -181,7 +182,10 @@ impl View<'_> {
                 Some("mode=755"),
             )?;
         }
+        // Where the root is mounted. An overlay of all files works in this folder, and needs no path to it.
+        let root = &self.folder.changes().join("root.work");
         make_folder(self.folder.changes())?;
+        make_folder(root)?;
         match (self.level, self.machine.as_root) {
             (Level::Overlay, true) => self.overlay_all(root)?,
             (Level::Overlay, false) => self.overlay_parts(root)?,
@@ -191,7 +195,9 @@ impl View<'_> {
         let mut hiding = Vec::new();
         for path in self.hidden {
             let inside = below(root, path);
-            if inside.is_dir() {
+            let shows = |bind: &Bind| bind.to.starts_with(path);
+            // In the task's own `/tmp` nothing is there yet. What is shown needs its folders, which cost less in memory.
+            if inside.is_dir() || self.binds.iter().any(shows) && make_folder(&inside).is_ok() {
                 attach(
                     Some("tmpfs"),
                     &inside,

@@ -1,6 +1,7 @@
 //! Processes that move data for the supervisor, which must not wait itself.
 
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::fs::File;
+use std::os::fd::{AsFd as _, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sched::CloneFlags;
@@ -13,6 +14,7 @@ use super::{Supervisor, Token};
 use crate::contract::{Happening, PhaseName};
 use crate::data::{Tell, Teller, collect, stage};
 use crate::runner::init::Ending;
+use crate::sandbox::cgroup;
 use crate::sys::{self, Side};
 
 /// What a helper does.
@@ -67,12 +69,21 @@ impl Supervisor {
 
     fn help(&mut self, work: Work) -> Result<(), String> {
         let (near, far) = pipe()?;
+        let door = match &self.group {
+            Some(group) => group.door(),
+            None => Ok(None),
+        };
+        let door = door.map_err(|error| format!("cannot use the control group: {error}"))?;
         let side = sys::fork_into(CloneFlags::empty())
             .map_err(|error| format!("cannot start a process: {error}"))?;
         match side {
             Side::Child => {
-                sys::close_all_but(&[far.as_raw_fd(), self.lock.as_raw_fd()]);
+                let doors: Vec<File> = door.into_iter().collect();
+                let mut keep = vec![far.as_raw_fd(), self.lock.as_raw_fd()];
+                keep.extend(doors.iter().map(AsRawFd::as_raw_fd));
+                sys::close_all_but(&keep);
                 let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
+                let _ = cgroup::join(&doors);
                 let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
                 self.work(work, &Teller::to(far));
                 sys::leave(0)

@@ -152,7 +152,6 @@ pub(crate) struct Supervisor {
     clients: Clients,
     machine: Machine,
     hidden: Vec<PathBuf>,
-    root: PathBuf,
     /// Whether changes are kept in memory.
     in_memory: bool,
     group: Option<AttemptGroup>,
@@ -224,21 +223,19 @@ impl Supervisor {
             self.on_time();
         }
         self.journal.add(Happening::Ended);
-        // They are in the group.
-        self.helpers.clear();
         // First, because once the last task is told to have ended, nobody may look at this attempt again.
-        if self.group.as_ref().is_some_and(AttemptGroup::leave) {
-            let _ = std::fs::remove_file(self.layout.groups());
-        }
-        self.flush()?;
-        self.end();
-        Ok(())
+        self.clear_up();
+        self.flush()
     }
 
-    fn end(&mut self) {
+    fn clear_up(&mut self) {
+        // They are in the group.
+        self.helpers.clear();
+        if let Some(group) = &self.group {
+            group.dissolve();
+        }
         let _ = std::fs::remove_file(self.layout.socket());
         let _ = std::fs::remove_dir(self.layout.memory());
-        let _ = std::fs::remove_dir(&self.root);
         let _ = remove_folder(&self.layout.temporary());
         let _ = remove_folder(&self.layout.ssh_keys());
     }

@@ -29,7 +29,7 @@ use crate::log::{QuietLog, Stencil};
 use crate::machine::{HeldPort, Ports};
 use crate::runner;
 use crate::sandbox::Machine;
-use crate::sandbox::cgroup::{AttemptGroup, Hierarchy};
+use crate::sandbox::cgroup::{self, AttemptGroup, Hierarchy};
 use crate::sys;
 
 impl Supervisor {
@@ -60,32 +60,40 @@ impl Supervisor {
         attempt: Attempt,
         journal: Journal,
     ) -> Result<Self, String> {
+        let mounts = cgroup::mounts();
+        let group = (attempt.settings.enforce_limits)
+            .then(|| (Hierarchy::find(&mounts), layout.group_name()));
         Identity::own()
-            .and_then(|own| own.write(&layout.supervisor()))
+            .and_then(|mut own| {
+                if let Some((hierarchy, name)) = &group {
+                    own.groups = AttemptGroup::folders(hierarchy, name);
+                }
+                own.write(&layout.supervisor())
+            })
             .map_err(|error| format!("cannot write {}: {error}", layout.supervisor().display()))?;
         let signals = block_signals()?;
         let poll = new_poll()?;
         let clients = Clients::listen(layout)?;
         let open_files = raise_open_files();
-        let machine = Machine::find();
+        let mut machine = Machine::find(&mounts);
         let mut level = attempt.settings.sandbox;
         let mut not_enforced = Vec::new();
-        if level > Level::Plain && machine.as_root {
+        if level > Level::Plain && machine.as_root && attempt.tasks.len() > 1 {
             // Once for all tasks: their namespaces are copies of this one.
             let private = unshare(CloneFlags::CLONE_NEWNS).and_then(|()| {
                 let flags = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
                 mount(None::<&str>, "/", None::<&str>, flags, None::<&str>)
             });
+            machine.is_private = private.is_ok();
             if let Err(error) = private {
                 level = Level::Plain;
                 not_enforced.push(format!("no sandbox: cannot have own mounts: {error}"));
             }
         }
-        let group = attempt.settings.enforce_limits.then(|| {
-            let (name, most) = (layout.group_name(), attempt.settings.max_processes);
-            AttemptGroup::enter(Hierarchy::find(), name, most, &layout.groups())
+        let group = group.map(|(hierarchy, name)| {
+            AttemptGroup::make(hierarchy, name, attempt.settings.max_processes)
         });
-        if group.as_ref().is_none_or(|group| !group.bounds_processes) {
+        if !group.as_ref().is_some_and(AttemptGroup::bounds_processes) {
             not_enforced.push("the number of processes is not limited".to_owned());
         }
         let in_memory = match attempt.settings.changes {
@@ -93,7 +101,7 @@ impl Supervisor {
             Changes::Memory => true,
             Changes::Auto => attempt.tasks.len() > MOST_TASKS_ON_DISK,
         };
-        prepare_places(layout)?;
+        prepare_places(layout, in_memory)?;
         let (tasks, peers) = assign_ports(layout, &attempt, in_memory)?;
         let environment = Shared::new(&attempt, peers);
         share(layout, &attempt, &environment)?;
@@ -101,7 +109,6 @@ impl Supervisor {
         let mut supervisor = Self {
             stencil: Stencil::new(secrets.values())?,
             hidden: hidden(layout, &attempt),
-            root: layout.root(),
             in_memory,
             shell: runner::shell(attempt.settings.shell),
             layout: layout.clone(),
@@ -311,14 +318,9 @@ fn assign_ports(
 }
 
 /// Makes the folders that all tasks use.
-fn prepare_places(layout: &Layout) -> Result<(), String> {
-    for path in [
-        layout.root(),
-        layout.memory(),
-        layout.temporary(),
-        layout.tasks(),
-        layout.shared(),
-    ] {
+fn prepare_places(layout: &Layout, in_memory: bool) -> Result<(), String> {
+    let memory = in_memory.then(|| layout.memory());
+    for path in [layout.tasks(), layout.shared()].into_iter().chain(memory) {
         match fs::DirBuilder::new().mode(0o755).create(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
                 return Err(format!("cannot make {}: {error}", path.display()));
@@ -342,17 +344,12 @@ fn labels(role: &Role) -> impl Iterator<Item = (String, u32)> {
     )
 }
 
-/// The program's name among what all tasks see.
-pub(super) const PROGRAM: &str = "pinnace";
-
 /// Writes what all tasks see.
 fn share(layout: &Layout, attempt: &Attempt, environment: &Shared) -> Result<(), String> {
     let shared = layout.shared();
     let text = |error: std::io::Error| format!("cannot write into {}: {error}", shared.display());
     let peers = serde_json::to_vec(environment.peers()).map_err(|error| error.to_string())?;
     write_atomically(&shared.join("peers.json"), &peers).map_err(text)?;
-    // The program itself is shown here to tasks that may link outputs.
-    File::create(shared.join(PROGRAM)).map_err(text)?;
     let wants_ssh = |role: &Role| {
         role.before
             .iter()

@@ -15,7 +15,6 @@ use pinnace_core::plan::{Action, Role};
 use pinnace_core::text::{Piece, Text};
 
 use super::output::Source;
-use super::setup::PROGRAM;
 use super::task::{State, Task};
 use super::{Supervisor, Timer, Token};
 use crate::contract::{Attempt, Happening, Level, PhaseName, Secrets};
@@ -87,7 +86,7 @@ impl Supervisor {
         let staged = self.staged.roles.get(&task.spec.id.role);
         let staged = staged.unwrap_or(&nothing);
         binds.extend(staged.shown.iter().cloned());
-        let program = program_for_links(staged, level, &self.layout, &mut binds);
+        let program = program_for_links(staged, level, &self.layout, &mut binds)?;
         let places = match level {
             Level::Plain => {
                 let files = role.files.keys().map(String::as_str);
@@ -103,6 +102,11 @@ impl Supervisor {
                 .map_err(|error| format!("cannot make the control group: {error}"))?,
             None => TaskGroup::default(),
         };
+        let home = match &self.group {
+            Some(group) => group.door(),
+            None => Ok(None),
+        };
+        let home = home.map_err(|error| format!("cannot use the control group: {error}"))?;
         let needs_hook_streams = !role.before.is_empty() || !role.after.is_empty();
         let (stdout, stdout_far) = pipe()?;
         let (stderr, stderr_far) = pipe()?;
@@ -121,6 +125,7 @@ impl Supervisor {
         let work = task.folder.work();
         let memory = self.layout.memory();
         if level == Level::Plain {
+            make_folder(&self.layout.temporary(), 0o755)?;
             let temporary = self.layout.temporary_of(&task.spec.id, level);
             make_folder(&temporary, 0o700)?;
         }
@@ -160,7 +165,6 @@ impl Supervisor {
                     machine: &self.machine,
                     level,
                     folder: &task.folder,
-                    root: &self.root,
                     memory: self.in_memory.then_some(&*memory),
                     hidden: &self.hidden,
                     binds,
@@ -177,6 +181,7 @@ impl Supervisor {
                     start_in,
                     environment: own,
                 },
+                home,
                 doors: task.group.take_doors(),
                 data_limit: data_limit(
                     limits,
@@ -334,22 +339,29 @@ fn program_for_links(
     level: Level,
     layout: &Layout,
     binds: &mut Vec<Bind>,
-) -> Option<PathBuf> {
+) -> Result<Option<PathBuf>, String> {
     if !staged.variables.contains_key(PINNACE_LINKS) {
-        return None;
+        return Ok(None);
     }
-    let program = std::env::current_exe().ok().filter(|path| path.is_file())?;
+    let Some(program) = std::env::current_exe().ok().filter(|path| path.is_file()) else {
+        return Ok(None);
+    };
     if level == Level::Plain {
-        return Some(program);
+        return Ok(Some(program));
     }
     let shown = layout.shared().join(PROGRAM);
+    fs::File::create(&shown)
+        .map_err(|error| format!("cannot write {}: {error}", shown.display()))?;
     binds.push(Bind {
         from: program,
         to: shown.clone(),
         access: Access::Read,
     });
-    Some(shown)
+    Ok(Some(shown))
 }
+
+/// The program's name among what all tasks see.
+const PROGRAM: &str = "pinnace";
 
 pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), String> {
     let (near, far) =
