@@ -95,7 +95,8 @@ pub fn clean(folder: &Path) {
     let _ = fs::remove_dir(layout.memory());
 }
 
-fn remove_groups(layout: &Layout) {
+/// Removes the control groups that a supervisor has written down, with what is in them.
+pub(super) fn remove_groups(layout: &Layout) {
     if let Some(identity) = Identity::read(&layout.supervisor()) {
         AttemptGroup::remove(&identity.groups);
     }

@@ -10,6 +10,9 @@ use crate::contract::{Attempt, Event, ExitReport, Happening, Secrets};
 /// How often the one who waits may ask for a stop.
 const PACE: Duration = Duration::from_millis(100);
 
+/// How often a supervisor that takes no more requests is looked at.
+const CLOSING: Duration = Duration::from_millis(2);
+
 /// What the one who waits wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
@@ -54,7 +57,11 @@ pub fn carry_out(
             match adopt(folder)? {
                 Adoption::Over { reports, .. } => return Ok(reports),
                 Adoption::NotStarted => return Ok(Vec::new()),
-                Adoption::Alive(_) => watch = Some(Watch::begin(folder)?),
+                Adoption::Alive(_) => watch = Watch::begin(folder).ok(),
+            }
+            if watch.is_none() {
+                // It clears up and tells its end in a moment.
+                std::thread::sleep(CLOSING);
             }
             continue;
         };

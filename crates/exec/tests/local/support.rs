@@ -8,7 +8,7 @@ use pinnace_core::plan::{
     Action, Completion, Event as When, OnFailure, Placement, Plan, Resources, Role, Step,
 };
 use pinnace_core::text::{SecretName, Text};
-use pinnace_exec::local::{self, Cursor, Handle, Launcher, News, Watch};
+use pinnace_exec::local::{self, Cursor, Handle, Identity, Launcher, News, Watch};
 use pinnace_exec::log::Stream;
 use pinnace_exec::{Attempt, Event, ExitReport, Happening, Level, PhaseName, Secrets, TaskId};
 
@@ -118,6 +118,12 @@ pub(crate) fn as_ordinary_user(mut run: Run) -> Option<Run> {
     Some(run)
 }
 
+/// Whether the supervisor of an attempt, as it wrote itself down, still runs.
+fn is_alive(folder: &Path) -> bool {
+    let file = fs::read(local::Layout::new(folder).supervisor()).unwrap_or_default();
+    serde_json::from_slice(&file).is_ok_and(|identity: Identity| identity.is_alive())
+}
+
 impl Run {
     pub(crate) fn of_roles(roles: Vec<(&str, Role)>) -> Self {
         let home = tempfile::tempdir().unwrap();
@@ -183,9 +189,14 @@ impl Run {
         let begin = Instant::now();
         let mut watch = Watch::begin(&self.folder).ok();
         loop {
-            let is_gone = watch
+            if watch
                 .as_mut()
-                .is_none_or(|watch| watch.wait(Duration::ZERO).unwrap() == News::Gone);
+                .is_some_and(|watch| watch.wait(Duration::ZERO).unwrap() == News::Gone)
+            {
+                watch = None;
+            }
+            // One that takes no more requests may still have something to tell.
+            let is_gone = watch.is_none() && !is_alive(&self.folder);
             if let Some(event) = self.events().into_iter().find(|event| is_it(event)) {
                 return event;
             }
@@ -199,8 +210,9 @@ impl Run {
                 "no {what}: {:#?}",
                 self.events()
             );
-            if let Some(watch) = &mut watch {
-                watch.wait(Duration::from_secs(1)).unwrap();
+            match &mut watch {
+                Some(watch) => drop(watch.wait(Duration::from_secs(1)).unwrap()),
+                None => std::thread::sleep(Duration::from_millis(5)),
             }
         }
     }

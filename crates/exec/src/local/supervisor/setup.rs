@@ -23,6 +23,7 @@ use super::{ANOTHER_SUPERVISOR, BUFFER, Supervisor, Token, new_poll};
 use crate::contract::{Attempt, Changes, FORMAT, Level, MOST_TASKS_ON_DISK, Peer, Secrets};
 use crate::data::stage::Staged;
 use crate::environment::Shared;
+use crate::local::adopt::remove_groups;
 use crate::local::journal::Journal;
 use crate::local::{Identity, Layout, write_atomically};
 use crate::log::{QuietLog, Stencil};
@@ -50,6 +51,7 @@ impl Supervisor {
         Self::begin(layout, secrets, lock, attempt, journal).inspect_err(|_| {
             // Nothing has happened yet. An empty journal would say that something did, and nobody would learn why it did not.
             let _ = fs::remove_file(layout.events());
+            remove_groups(layout);
         })
     }
 
