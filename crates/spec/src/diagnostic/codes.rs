@@ -76,6 +76,7 @@ codes! {
     OUT_OF_LIST = "P0409" "out-of-list" Error: "a tag asks for an item that the list does not have";
     INHERITED_TWICE = "P0410" "inherited-twice" Error: "a value is inherited from two prerequisites that are equally near";
     TAG_IN_VALUE = "P0411" "tag-in-value" Warning: "the value that a tag takes holds a tag, which stays as it is";
+    TOO_MUCH_TEXT = "P0412" "too-much-text" Error: "the texts of a job are too long once tags have their values";
 
     REQUIRE_CYCLE = "P0501" "require-cycle" Error: "prerequisites require each other in a circle";
     UNKNOWN_PLUGIN = "P0502" "unknown-plugin" Error: "a plugin that Pinnace does not have";

@@ -19,6 +19,9 @@ const MOST_DOTS: usize = 8;
 /// A value that is longer is not searched for tags of secrets: many tags may take it.
 const LONGEST_VALUE_WITH_TAGS: usize = 4_096;
 
+/// The place of a secret counts as so many bytes of a text.
+const SECRET_LENGTH: usize = 64;
+
 /// Where the tags of one text find their values.
 #[derive(Clone, Copy, Default)]
 pub struct Scopes<'t, 'd> {
@@ -108,16 +111,19 @@ impl std::fmt::Debug for Use<'_> {
 /// What became of a template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered<'d> {
-    /// The text with values in it; secrets are named.
+    /// The text with values in it; secrets are named. If it is too long, only its beginning.
     pub text: Text,
+    /// How long the text is; more than there was room for if it is too long.
+    pub length: usize,
     /// The values that were taken, in the order of the tags.
     pub uses: Vec<Use<'d>>,
     /// What is wrong, in the order of the tags. A tag that is wrong stands in `text` as written.
     pub problems: Vec<Problem>,
 }
 
-/// Puts values in the place of tags.
-pub fn render<'d>(template: &Template<'_>, scopes: &Scopes<'_, 'd>) -> Rendered<'d> {
+/// Puts values in the place of tags. A text that becomes longer than `room` is not made to its end: a few tags can
+/// take a long value any number of times.
+pub fn render<'d>(template: &Template<'_>, scopes: &Scopes<'_, 'd>, room: usize) -> Rendered<'d> {
     let mut rendered = Rendered {
         problems: template.problems.clone(),
         ..Rendered::default()
@@ -125,45 +131,68 @@ pub fn render<'d>(template: &Template<'_>, scopes: &Scopes<'_, 'd>) -> Rendered<
     for problem in &mut rendered.problems {
         problem.kept = scopes.compat && matches!(problem.fault, Fault::UnknownScope { .. });
     }
+    let mut growing = Growing::new(room);
     for part in &template.parts {
         match part {
             Part::Literal(range) => {
                 let literal = template.text.get(range.clone()).unwrap_or_default();
-                rendered.text.push_literal(literal);
+                growing.push_literal(literal);
             }
-            Part::Tag(tag) => render_tag(tag, template.text, scopes, &mut rendered),
+            Part::Tag(tag) => render_tag(tag, template.text, scopes, &mut growing, &mut rendered),
+        }
+        if growing.is_full() {
+            break;
         }
     }
+    rendered.text = growing.text;
+    rendered.length = growing.length;
     rendered.problems.sort_by_key(|problem| problem.tag);
     rendered
 }
 
-/// What is wrong with a template, without the rendered text: much cheaper.
-pub fn problems(template: &Template<'_>, scopes: &Scopes<'_, '_>) -> Vec<Problem> {
-    let needs_render = !template.problems.is_empty()
-        || template.tags().any(|tag| {
-            !is_plainly_right(tag, scopes)
-                && match take(tag, scopes) {
-                    Some(Ok((scope, found, value))) => warns(scope, &found, &value).is_some(),
-                    Some(Err(_)) | None => true,
-                }
-        });
-    if needs_render {
-        render(template, scopes).problems
-    } else {
-        Vec::new()
+/// What is wrong with a template, and how long its text would be, without the text: much cheaper.
+pub fn problems(
+    template: &Template<'_>,
+    scopes: &Scopes<'_, '_>,
+    room: usize,
+) -> (Vec<Problem>, usize) {
+    let length = Some(template).filter(|template| template.problems.is_empty());
+    match length.and_then(|template| length_if_right(template, scopes, room)) {
+        Some(length) => (Vec::new(), length),
+        None => {
+            let rendered = render(template, scopes, room);
+            (rendered.problems, rendered.length)
+        }
     }
 }
 
-/// Whether a tag finds a text, or a list of texts, without tags of its own. Most do; whatever else
-/// there is takes the longer way.
-fn is_plainly_right(tag: &Tag<'_>, scopes: &Scopes<'_, '_>) -> bool {
-    let Some(scope) = tag.scope else {
-        return false;
-    };
-    let Some(mut node) = scopes.node(scope) else {
-        return false;
-    };
+/// How long the text becomes, if nothing is wrong with any tag and there is room.
+fn length_if_right(template: &Template<'_>, scopes: &Scopes<'_, '_>, room: usize) -> Option<usize> {
+    let mut length = 0;
+    for part in &template.parts {
+        let left = room.checked_sub(length)?;
+        let more = match part {
+            Part::Literal(range) => range.len(),
+            Part::Tag(tag) => match plain_length(tag, scopes, left) {
+                Some(length) => length,
+                None => match take(tag, scopes, left)? {
+                    Ok((scope, found, value)) if warns(scope, &found, &value).is_none() => {
+                        value.length()
+                    }
+                    _ => return None,
+                },
+            },
+        };
+        length = length.saturating_add(more);
+    }
+    (length <= room).then_some(length)
+}
+
+/// How long the value of a tag is, if it finds a text, or a list of texts, without tags of its own, and there is room.
+/// Most do; whatever else there is takes the longer way.
+fn plain_length(tag: &Tag<'_>, scopes: &Scopes<'_, '_>, room: usize) -> Option<usize> {
+    let scope = tag.scope?;
+    let mut node = scopes.node(scope)?;
     for segment in &*tag.path {
         let next = match &node.value {
             Value::Map(_) => node.get(segment.key).map(|entry| &entry.value),
@@ -173,33 +202,93 @@ fn is_plainly_right(tag: &Tag<'_>, scopes: &Scopes<'_, '_>) -> bool {
             }
             _ => None,
         };
-        match next {
-            Some(next) => node = next,
-            None => return false,
-        }
+        node = next?;
     }
-    let is_plain = |node: &Node<'_>| {
-        let text = node.as_scalar().map(|scalar| &*scalar.text);
-        text.is_some_and(|text| scope == Scope::Secrets || !has_tag(text))
+    let plain = |node: &Node<'_>| match scope {
+        Scope::Secrets => node.as_scalar().map(|_| SECRET_LENGTH),
+        _ => {
+            let text = &*node.as_scalar()?.text;
+            (text.len() <= room && !has_tag(text)).then_some(text.len())
+        }
     };
     match &node.value {
-        Value::Scalar(_) => !node.is_null() && is_plain(node),
-        Value::List(items) => items.iter().all(is_plain),
-        Value::Map(_) => false,
+        Value::Scalar(_) => plain(node).filter(|_| !node.is_null()),
+        Value::List(items) => {
+            let commas = items.len().saturating_sub(1);
+            let mut texts = items.iter();
+            texts.try_fold(commas, |length, item| {
+                let length = length + plain(item)?;
+                (length <= room).then_some(length)
+            })
+        }
+        Value::Map(_) => None,
     }
+}
+
+/// A text that may become only so long.
+struct Growing {
+    text: Text,
+    length: usize,
+    room: usize,
+}
+
+impl Growing {
+    fn new(room: usize) -> Self {
+        Growing {
+            text: Text::default(),
+            length: 0,
+            room,
+        }
+    }
+
+    /// Whether more was pushed than there is room for.
+    fn is_full(&self) -> bool {
+        self.length > self.room
+    }
+
+    fn push_literal(&mut self, literal: &str) {
+        self.length = self.length.saturating_add(literal.len());
+        if !self.is_full() {
+            self.text.push_literal(literal);
+        }
+    }
+
+    fn push_secret(&mut self, name: SecretName) {
+        self.length = self.length.saturating_add(SECRET_LENGTH);
+        if !self.is_full() {
+            self.text.push_secret(name);
+        }
+    }
+
+    fn append(&mut self, text: &Text) {
+        self.length = self.length.saturating_add(length(text));
+        if !self.is_full() {
+            self.text.append(text);
+        }
+    }
+}
+
+fn length(text: &Text) -> usize {
+    let lengths = text.pieces().iter().map(|piece| match piece {
+        Piece::Literal(literal) => literal.len(),
+        Piece::Path { path } => path.len(),
+        Piece::Secret { .. } => SECRET_LENGTH,
+    });
+    lengths.sum()
 }
 
 /// The value that a tag asks for; nothing if its scope is not known.
 fn take<'k, 'd>(
     tag: &'k Tag<'_>,
     scopes: &Scopes<'_, 'd>,
+    room: usize,
 ) -> Option<Result<(Scope, Found<'k, 'd>, Taken<'d>), Fault>> {
     let scope = tag.scope?;
     let found = match scopes.find(scope, &tag.path) {
         Ok(found) => found,
         Err(fault) => return Some(Err(fault)),
     };
-    Some(value_text(scope, &found, scopes).map(|value| (scope, found, value)))
+    Some(value_text(scope, &found, scopes, room).map(|value| (scope, found, value)))
 }
 
 /// What is strange about a value that was found.
@@ -210,21 +299,30 @@ fn warns(scope: Scope, found: &Found<'_, '_>, value: &Taken<'_>) -> Option<Fault
             .pieces()
             .iter()
             .any(|piece| matches!(piece, Piece::Literal(text) if has_tag(text))),
+        Taken::TooLong => false,
     };
     (holds_tag && scope != Scope::Secrets).then(|| Fault::TagInValue {
         path: format!("{scope}.{}", found.path()),
     })
 }
 
-fn render_tag<'d>(tag: &Tag<'_>, text: &str, scopes: &Scopes<'_, 'd>, rendered: &mut Rendered<'d>) {
-    match take(tag, scopes) {
+fn render_tag<'d>(
+    tag: &Tag<'_>,
+    text: &str,
+    scopes: &Scopes<'_, 'd>,
+    growing: &mut Growing,
+    rendered: &mut Rendered<'d>,
+) {
+    let room = growing.room.saturating_sub(growing.length);
+    match take(tag, scopes, room) {
         Some(Ok((scope, found, value))) => {
             if let Some(fault) = warns(scope, &found, &value) {
                 blame(rendered, tag, fault, false);
             }
             match &value {
-                Taken::Plain(text) => rendered.text.push_literal(text),
-                Taken::Made(text) => rendered.text.append(text),
+                Taken::Plain(text) => growing.push_literal(text),
+                Taken::Made(text) => growing.append(text),
+                Taken::TooLong => growing.length = usize::MAX,
             }
             rendered.uses.push(Use {
                 tag: tag.index,
@@ -237,12 +335,10 @@ fn render_tag<'d>(tag: &Tag<'_>, text: &str, scopes: &Scopes<'_, 'd>, rendered: 
         }
         Some(Err(fault)) => {
             let kept = scopes.compat && kept_upstream(&fault);
-            rendered.text.push_literal(&as_kept(tag, text, kept));
+            growing.push_literal(&as_kept(tag, text, kept));
             blame(rendered, tag, fault, kept);
         }
-        None => rendered
-            .text
-            .push_literal(&as_kept(tag, text, scopes.compat)),
+        None => growing.push_literal(&as_kept(tag, text, scopes.compat)),
     }
 }
 
@@ -495,6 +591,18 @@ enum Taken<'d> {
     Plain(&'d str),
     /// Made of parts, or with secrets named in it.
     Made(Text),
+    /// There is no room for it.
+    TooLong,
+}
+
+impl Taken<'_> {
+    fn length(&self) -> usize {
+        match self {
+            Taken::Plain(text) => text.len(),
+            Taken::Made(text) => length(text),
+            Taken::TooLong => usize::MAX,
+        }
+    }
 }
 
 /// The value as text: scalars as written, lists joined with commas, secrets by name.
@@ -502,6 +610,7 @@ fn value_text<'d>(
     scope: Scope,
     found: &Found<'_, 'd>,
     scopes: &Scopes<'_, 'd>,
+    room: usize,
 ) -> Result<Taken<'d>, Fault> {
     if found.length {
         let length = found.node.as_list().map_or(0, <[_]>::len);
@@ -514,14 +623,21 @@ fn value_text<'d>(
     }
     if let Value::Scalar(scalar) = &found.node.value
         && scope != Scope::Secrets
-        && !has_tag(&scalar.text)
     {
-        return Ok(Taken::Plain(&scalar.text));
+        if scalar.text.len() > room {
+            return Ok(Taken::TooLong);
+        }
+        if !has_tag(&scalar.text) {
+            return Ok(Taken::Plain(&scalar.text));
+        }
     }
-    let mut text = Text::default();
+    let mut growing = Growing::new(room);
     let mut keys = found.keys.iter().map(|key| (*key).to_owned()).collect();
-    push_value(scope, found.node, scopes, &mut keys, &mut text)?;
-    Ok(Taken::Made(text))
+    push_value(scope, found.node, scopes, &mut keys, &mut growing)?;
+    Ok(match growing.is_full() {
+        true => Taken::TooLong,
+        false => Taken::Made(growing.text),
+    })
 }
 
 fn push_value(
@@ -529,21 +645,24 @@ fn push_value(
     node: &Node<'_>,
     scopes: &Scopes<'_, '_>,
     keys: &mut Vec<String>,
-    text: &mut Text,
+    growing: &mut Growing,
 ) -> Result<(), Fault> {
     match &node.value {
         Value::Scalar(_) if node.is_null() => {}
         Value::Scalar(_) if scope == Scope::Secrets => {
-            text.push_secret(SecretName(dotted(keys.iter().map(String::as_str))));
+            growing.push_secret(SecretName(dotted(keys.iter().map(String::as_str))));
         }
-        Value::Scalar(scalar) => push_written(&scalar.text, scopes, text),
+        Value::Scalar(scalar) => push_written(&scalar.text, scopes, growing),
         Value::List(items) => {
             for (index, item) in items.iter().enumerate() {
+                if growing.is_full() {
+                    break;
+                }
                 if index > 0 {
-                    text.push_literal(",");
+                    growing.push_literal(",");
                 }
                 keys.push(index.to_string());
-                push_value(scope, item, scopes, keys, text)?;
+                push_value(scope, item, scopes, keys, growing)?;
                 keys.pop();
             }
         }
@@ -560,22 +679,24 @@ fn push_value(
 
 /// A value as written. Tags in it stay, but for those of secrets: upstream puts these in their places last of all, when the task
 /// starts, in whatever the text has become.
-fn push_written(written: &str, scopes: &Scopes<'_, '_>, text: &mut Text) {
+fn push_written(written: &str, scopes: &Scopes<'_, '_>, growing: &mut Growing) {
     if written.len() > LONGEST_VALUE_WITH_TAGS || !has_tag(written) {
-        return text.push_literal(written);
+        return growing.push_literal(written);
     }
     for part in parse(written).parts {
         let range = match part {
             Part::Literal(range) => range,
-            Part::Tag(tag) if tag.scope == Some(Scope::Secrets) => match take(&tag, scopes) {
-                Some(Ok((_, _, Taken::Made(secret)))) => {
-                    text.append(&secret);
-                    continue;
+            Part::Tag(tag) if tag.scope == Some(Scope::Secrets) => {
+                match take(&tag, scopes, growing.room) {
+                    Some(Ok((_, _, Taken::Made(secret)))) => {
+                        growing.append(&secret);
+                        continue;
+                    }
+                    _ => tag.range,
                 }
-                _ => tag.range,
-            },
+            }
             Part::Tag(tag) => tag.range,
         };
-        text.push_literal(written.get(range).unwrap_or_default());
+        growing.push_literal(written.get(range).unwrap_or_default());
     }
 }

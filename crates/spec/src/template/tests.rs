@@ -157,7 +157,7 @@ fn shown(text: &str, compat: bool) -> (String, Vec<Fault>) {
         this: Some(&owner),
         compat,
     };
-    let rendered = render(&parse(text), &scopes);
+    let rendered = render(&parse(text), &scopes, usize::MAX);
     let faults = rendered.problems.into_iter().map(|problem| problem.fault);
     (
         rendered.text.render(|name| format!("{{{name}}}")),
@@ -192,7 +192,7 @@ fn diagnostics(written: &str, decoded: &str, compat: bool) -> Vec<(Diagnostic, S
     let source = sources.add("job.yaml", format!("- {written}\n"));
     let site = Site::new(&sources, Span::new(source.id(), 2, 2 + written.len()));
     let template = parse(decoded);
-    let problems = render(&template, &scopes).problems;
+    let problems = render(&template, &scopes, usize::MAX).problems;
     problems
         .iter()
         .map(|problem| {
@@ -312,7 +312,7 @@ fn no_secret_value_is_shown_by_debug() {
         ..Scopes::default()
     };
     let template = parse("<% $secrets.token %> <% $secrets.registry %> <% $secrets.tokn %>");
-    let rendered = render(&template, &scopes);
+    let rendered = render(&template, &scopes, usize::MAX);
     let debug = format!("{scopes:?} {rendered:?}");
     assert!(
         !debug.contains("s3cr3t") && !debug.contains("hunter22"),
@@ -350,7 +350,7 @@ fn uses_tell_which_value_was_taken() {
         ..Scopes::default()
     };
     let template = parse("<% nope.x %> <% $data.uri[1] %> <% $parameters.model %>");
-    let rendered = render(&template, &scopes);
+    let rendered = render(&template, &scopes, usize::MAX);
     let uses: Vec<_> = rendered
         .uses
         .iter()
@@ -607,6 +607,20 @@ fn template_text() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..24).prop_map(|words| words.concat())
 }
 
+#[test]
+fn a_value_that_many_tags_take_is_not_repeated_for_ever() {
+    let parameters = map([("x", plain("0123456789"))]);
+    let scopes = Scopes {
+        parameters: Some(&parameters),
+        ..Scopes::default()
+    };
+    let text = "<% $parameters.x %>".repeat(1_000);
+    let rendered = render(&parse(&text), &scopes, 25);
+    assert_eq!(rendered.text.as_literal(), Some("01234567890123456789"));
+    assert!(rendered.length > 25 && rendered.problems.is_empty());
+    assert_eq!(rendered.uses.len(), 3);
+}
+
 proptest! {
     #[test]
     fn the_short_way_through_a_tag_reads_what_the_long_way_reads(text in template_text()) {
@@ -645,9 +659,29 @@ proptest! {
     }
 
     #[test]
+    fn the_length_is_known_without_the_text(text in template_text(), compat: bool, room in 0_usize..40) {
+        let (parameters, secrets) = (parameters(), secrets());
+        let scopes = Scopes {
+            parameters: Some(&parameters),
+            secrets: Some(&secrets),
+            compat,
+            ..Scopes::default()
+        };
+        let template = parse(&text);
+        let rendered = render(&template, &scopes, usize::MAX);
+        let expected = (rendered.problems, rendered.length);
+        prop_assert_eq!(&problems(&template, &scopes, usize::MAX), &expected);
+        let (_, length) = problems(&template, &scopes, room);
+        let short = render(&template, &scopes, room);
+        prop_assert_eq!(length > room, expected.1 > room);
+        prop_assert_eq!(short.length > room, expected.1 > room);
+        prop_assert!(short.text.render(|_| String::new()).len() <= room);
+    }
+
+    #[test]
     fn text_without_tags_is_unchanged(text in "\\PC*") {
         prop_assume!(!text.contains("<%"));
-        let rendered = render(&parse(&text), &Scopes::default());
+        let rendered = render(&parse(&text), &Scopes::default(), usize::MAX);
         prop_assert_eq!(rendered.text.as_literal(), Some(text.as_str()));
         prop_assert!(rendered.problems.is_empty() && rendered.uses.is_empty());
         prop_assert!(!rendered.text.pieces().contains(&Piece::Literal(String::new())));

@@ -12,11 +12,12 @@ use indexmap::IndexMap;
 use pinnace_core::origin::{Origin, Origins};
 use pinnace_core::plan::{Moment, Placement, Plan, Retry};
 use pinnace_core::text::{SecretName, Text};
+use pinnace_core::words;
 
 use super::catalog::Catalog;
 use super::model::{Job, Kind, Prerequisite};
 use super::read;
-use crate::diagnostic::{Diagnostics, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity, codes};
 use crate::secrets::ClearSecrets;
 use crate::source::{Sources, Span};
 use crate::template::{self, Fault, Problem, Scope, Scopes, Site, Template};
@@ -34,6 +35,10 @@ pub struct Lowered {
 
 /// The templates that were read, by the place of their text; for lints that look at them again.
 pub type Templates<'d> = Vec<(Span, Template<'d>)>;
+
+/// So many bytes the texts of a plan may have in all. Tags take values, and roles take prerequisites, any number of
+/// times, so a small file could ask for more than a machine has.
+const MOST_TEXT: usize = 8 << 20;
 
 /// So many templates have room before more is made.
 const USUAL_TEMPLATES: usize = 8;
@@ -57,6 +62,8 @@ pub fn lower<'d>(
         trace: Trace::new(sources, building),
         templates: Vec::with_capacity(USUAL_TEMPLATES),
         used: vec![None; catalog.len()],
+        room: MOST_TEXT,
+        overfull: false,
         no_role: false,
         this_incomplete: false,
         clear: if building {
@@ -92,15 +99,27 @@ struct Lowering<'a, 'd> {
     out: &'a mut Diagnostics,
     templates: Templates<'d>,
     trace: Trace<'a>,
-    /// The prerequisites that some role brings along, with what the last such role selects as
-    /// data, script and output.
-    used: Vec<Option<[Option<&'d str>; 3]>>,
+    /// The prerequisites that some role brings along.
+    used: Vec<Option<Used<'d>>>,
+    /// How many bytes of texts there may yet be.
+    room: usize,
+    /// There were more.
+    overfull: bool,
     /// No role is known for the text at hand, so `$data` and the like cannot be judged.
     no_role: bool,
     /// The prerequisite at hand requires an item that could not be looked up, so what it inherits
     /// cannot be judged.
     this_incomplete: bool,
     clear: ClearSecrets<'d>,
+}
+
+/// How a role brought a prerequisite along.
+#[derive(Clone, Copy)]
+struct Used<'d> {
+    /// What the role selects as data, script and output.
+    selected: [Option<&'d str>; 3],
+    /// How many bytes of texts it took.
+    length: usize,
 }
 
 impl<'d> Lowering<'_, 'd> {
@@ -344,6 +363,9 @@ impl<'d> Lowering<'_, 'd> {
             .unwrap_or_default();
         let origin = |trace: &Trace<'_>| trace.written(node, &doc_path);
         let has_tag = template::has_tag(text);
+        if self.overfull || !has_tag && !self.spend(text.len(), node) {
+            return (Text::default(), None);
+        }
         if !self.building && (!has_tag || self.out.is_full()) {
             return (Text::default(), None);
         }
@@ -355,13 +377,15 @@ impl<'d> Lowering<'_, 'd> {
         }
         let template = template::parse(text.trim());
         if !self.building {
-            let problems = template::problems(&template, scopes);
+            let (problems, length) = template::problems(&template, scopes, self.room);
             self.report(node, &template, &problems);
+            self.spend(length, node);
             self.templates.push((node.span, template));
             return (Text::default(), None);
         }
-        let rendered = template::render(&template, scopes);
+        let rendered = template::render(&template, scopes, self.room);
         self.report(node, &template, &rendered.problems);
+        self.spend(rendered.length, node);
         let mut origin = origin(&self.trace);
         origin
             .via
@@ -369,6 +393,17 @@ impl<'d> Lowering<'_, 'd> {
         let text = self.clear.hide(&rendered.text);
         self.templates.push((node.span, template));
         (text, Some(origin))
+    }
+
+    /// Takes the length of a text from the room that is left; says so once if there is none.
+    fn spend(&mut self, length: usize, node: &Node<'_>) -> bool {
+        if let Some(left) = self.room.checked_sub(length) {
+            self.room = left;
+        } else if !self.overfull {
+            self.overfull = true;
+            self.out.push(too_much_text(node));
+        }
+        !self.overfull
     }
 
     fn report(&mut self, node: &Node<'_>, template: &Template<'_>, problems: &[Problem]) {
@@ -387,6 +422,14 @@ impl<'d> Lowering<'_, 'd> {
             self.out.push(diagnostic);
         }
     }
+}
+
+fn too_much_text(node: &Node<'_>) -> Diagnostic {
+    let most = words::bytes(MOST_TEXT as u64);
+    let message = format!("the texts of the job are longer than {most} in all");
+    Diagnostic::new(&codes::TOO_MUCH_TEXT, node.span, message)
+        .label("with this one, its tags replaced by their values")
+        .help("give a task long values as a file that its command reads, not as a parameter")
 }
 
 /// HiveD's numbers for its priority classes.

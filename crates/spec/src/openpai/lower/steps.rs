@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use pinnace_core::origin::Origin;
 use pinnace_core::plan::{Action, Event, Mount, Step};
 
-use super::Lowering;
 use super::actions::Maker;
 use super::parameters::{Parameters, found};
+use super::{Lowering, Used};
 use crate::diagnostic::{Diagnostic, codes};
 use crate::openpai::catalog::{Catalog, Id, Inherited};
 use crate::openpai::model::{Kind, PluginEntry, Role};
@@ -74,15 +74,22 @@ impl<'d> Lowering<'_, 'd> {
             Vec::with_capacity(order.len() + self.job.extras.plugins.len() + 1);
         let selected = [role.data, role.script, role.output].map(|name| name.map(|name| name.text));
         for id in order {
-            let before = self.used[id].replace(selected);
+            let before = self.used[id].filter(|used| used.selected == selected);
             let prerequisite = self.catalog.get(id);
             // For another role that selects the same, the same problems would be found again.
-            let known = !self.building
-                && before == Some(selected)
-                && Plugin::of_prerequisite(prerequisite) == Some(Plugin::Cmd);
-            if prerequisite.kind != Some(Kind::DockerImage) && !known {
+            let known = before.filter(|_| {
+                !self.building && Plugin::of_prerequisite(prerequisite) == Some(Plugin::Cmd)
+            });
+            let room = self.room;
+            if let Some(used) = known {
+                self.spend(used.length, prerequisite.node);
+            } else if prerequisite.kind != Some(Kind::DockerImage) {
                 parts.push(self.prerequisite_steps(id, scopes));
             }
+            self.used[id] = Some(Used {
+                selected,
+                length: room - self.room,
+            });
         }
         let first = self
             .job
