@@ -2,6 +2,7 @@
 //! task; what becomes of them goes to standard error.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use pinnace_control::control::News;
 use pinnace_control::folder::StateFolder;
@@ -14,6 +15,7 @@ use pinnace_exec::{Event, Happening, PhaseName, TaskId};
 use super::Show;
 use super::follow::{Follower, printable};
 use super::glance::Glance;
+use super::viewer::PACE;
 use crate::moment::span;
 use crate::terminal;
 
@@ -30,6 +32,8 @@ pub(crate) struct Plain {
     folder: StateFolder,
     /// Tasks that run, and their logs.
     logs: BTreeMap<(u32, TaskId), Follower>,
+    /// When they were last looked at.
+    looked: Option<Instant>,
     talkative: bool,
     quiet: bool,
 }
@@ -40,6 +44,7 @@ impl Plain {
             job: job.id.clone(),
             folder,
             logs: BTreeMap::new(),
+            looked: None,
             talkative: job.state.tasks().count() <= MOST_TALKATIVE_TASKS,
             quiet,
         }
@@ -142,7 +147,10 @@ impl Show for Plain {
     }
 
     fn refresh(&mut self, _: Option<Glance>) {
-        self.pump_all(false);
+        if self.looked.is_none_or(|last| last.elapsed() >= PACE) {
+            self.pump_all(false);
+            self.looked = Some(Instant::now());
+        }
     }
 
     fn end(&mut self) {

@@ -18,7 +18,7 @@ use super::Show;
 use super::glance::Glance;
 
 /// How often logs are looked at, and how often a reader gets to see something new.
-const PACE: Duration = Duration::from_millis(80);
+pub(super) const PACE: Duration = Duration::from_millis(80);
 
 /// What is to be shown, in order.
 #[derive(Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ pub(super) enum Intent {
 }
 
 /// A state of so many tasks is kept whole after so many inputs; until then they are replayed.
-const TASKS_PER_INPUT: u64 = 16;
+const TASKS_PER_INPUT: u64 = 2;
 
 impl<E: Engine> Control<E> {
     /// Feeds the inputs to the life of the job. The effects are those that wait to be carried out, from the

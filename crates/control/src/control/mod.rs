@@ -33,7 +33,7 @@ const LOOK_AROUND: Duration = Duration::from_millis(150);
 /// While more tasks than this may have something to tell, what they tell within a span is made durable together: a
 /// transaction waits for the disk, and a thousand of them for a thousand tasks would be most of the work.
 const FEW_TASKS: usize = 16;
-const GROUP: Duration = Duration::from_millis(20);
+const GROUP: Duration = Duration::from_millis(50);
 
 /// Why a job cannot be driven on. What runs goes on running.
 #[derive(Debug)]
@@ -131,7 +131,8 @@ pub struct Control<E> {
     held_since: Option<std::time::Instant>,
     store_version: Option<i64>,
     looked_around: Option<std::time::Instant>,
-    decided: Option<std::time::Instant>,
+    /// When something was last heard.
+    listened: Option<std::time::Instant>,
     news: Vec<News>,
     execution_log: Option<ExecutionLog>,
 }
@@ -197,7 +198,7 @@ impl<E: Engine> Control<E> {
             held_since: None,
             store_version: None,
             looked_around: None,
-            decided: None,
+            listened: None,
             news: Vec::new(),
             execution_log,
         }
@@ -266,7 +267,7 @@ impl<E: Engine> Control<E> {
     /// Lets more come together before it is looked at, if much is going on. Nothing is done meanwhile that was not
     /// durable before: only what is heard is heard a little later.
     fn gather(&self) {
-        let since = self.decided.map(|decided| decided.elapsed());
+        let since = self.listened.map(|listened| listened.elapsed());
         if let Some(rest) = since.and_then(|since| GROUP.checked_sub(since))
             && self.job.state.live_attempts().nth(FEW_TASKS).is_some()
         {
@@ -277,6 +278,9 @@ impl<E: Engine> Control<E> {
     /// That a task has started is most often followed by more, and by the end of a short one at once: it waits a little
     /// for what it can be made durable with.
     fn hold_back(&mut self, inputs: Vec<(Time, Input)>) -> Vec<(Time, Input)> {
+        if !inputs.is_empty() {
+            self.listened = Some(std::time::Instant::now());
+        }
         self.held.extend(inputs);
         let can_wait = self.held.iter().all(|(_, input)| is_fleeting(input));
         if self.held.is_empty() {
@@ -349,7 +353,6 @@ impl<E: Engine> Control<E> {
         loop {
             let intents = self.decide(inputs, effects)?;
             self.forget_what_is_over();
-            self.decided = Some(std::time::Instant::now());
             self.log_execution();
             inputs = self.perform(intents)?;
             effects = Vec::new();

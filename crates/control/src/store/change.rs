@@ -55,15 +55,14 @@ impl Change<'_> {
         let (state, effects) = JobState::begin(&plan, settings, now);
         let digest = plan.digest();
         self.run(
-            "INSERT INTO jobs (id, name, plan, digest, options, state, state_seq, summary, submitted)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8)",
+            "INSERT INTO jobs (id, name, plan, digest, options, summary, submitted)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
                 id.as_str(),
                 plan.name,
                 json(&plan),
                 digest,
                 json(&options),
-                json(&state),
                 json(&Summary::of(id, &plan, &state, None, None)),
                 now.0 as i64,
             ],
@@ -92,6 +91,7 @@ impl Change<'_> {
             finished: None,
             waits: None,
         };
+        self.keep_state(&job)?;
         Ok((job, effects))
     }
 
@@ -133,8 +133,8 @@ impl Change<'_> {
     /// Keeps the whole state, so that fewer inputs must be replayed.
     pub(crate) fn keep_state(&self, job: &Job) -> Done {
         self.run(
-            "UPDATE jobs SET state = ?2, state_seq = ?3 WHERE number = ?1",
-            params![job.number, json(&job.state), job.state.revision() as i64],
+            "INSERT OR REPLACE INTO states (job, seq, state) VALUES (?1, ?2, ?3)",
+            params![job.number, job.state.revision() as i64, json(&job.state)],
         )?;
         Ok(())
     }
@@ -209,6 +209,10 @@ impl Change<'_> {
 
     /// What a task had is free again.
     pub(crate) fn unclaim(&self, job: &Job, task: pinnace_core::lifecycle::TaskAttempt) -> Done {
+        if job.options.simulate_resources {
+            // It never had anything.
+            return Ok(());
+        }
         self.run(
             "DELETE FROM places WHERE job = ?1 AND task = ?2",
             params![job.number, json(&task)],

@@ -3,9 +3,10 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The files, the oldest first. A released one is never changed.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/0001_jobs.sql"),
     include_str!("migrations/0002_datasets.sql"),
+    include_str!("migrations/0003_states.sql"),
 ];
 
 /// The version that the last file leads to.

@@ -80,7 +80,8 @@ impl Store {
             .map_err(|error| self.failed(&error))?;
         let row = transaction
             .query_row(
-                "SELECT number, plan, digest, options, state, state_seq, finished, summary FROM jobs WHERE id = ?1",
+                "SELECT number, plan, digest, options, state, seq, finished, summary
+                 FROM jobs JOIN states ON job = number WHERE id = ?1",
                 [id.as_str()],
                 JobRow::read,
             )

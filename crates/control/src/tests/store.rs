@@ -161,7 +161,7 @@ fn a_state_that_contradicts_itself_is_damage_and_not_a_wrong_decision() {
     let connection = rusqlite::Connection::open(folder.path().join("pinnace.db")).unwrap();
     connection
         .execute(
-            "UPDATE jobs SET state = replace(state, '\"live\":0', '\"live\":7')",
+            "UPDATE states SET state = replace(state, '\"live\":0', '\"live\":7')",
             [],
         )
         .unwrap();

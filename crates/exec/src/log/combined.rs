@@ -13,6 +13,9 @@ use super::read::{STDERR, STDOUT};
 /// Reads from the oldest byte that is kept, or from a place before the end, and goes on when there is more.
 #[derive(Debug)]
 pub(super) struct CombinedReader {
+    folder: PathBuf,
+    /// Whether the folder was ever there.
+    has_begun: bool,
     order: OrderReader,
     stdout: StreamReader,
     stderr: StreamReader,
@@ -24,6 +27,8 @@ impl CombinedReader {
     pub(super) fn from_start(logs: &Path) -> Self {
         let stream = |name| StreamReader::new(logs.join(name));
         Self {
+            folder: logs.to_owned(),
+            has_begun: false,
             order: OrderReader::new(logs.join(order::FILE_NAME)),
             stdout: stream(STDOUT),
             stderr: stream(STDERR),
@@ -70,6 +75,11 @@ impl CombinedReader {
 
     /// Reads what is there now; 0 means that there is nothing more for the moment.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.has_begun && !self.folder.exists() {
+            // A short task that has nothing to say never gets a folder.
+            return Ok(0);
+        }
+        self.has_begun = true;
         loop {
             self.look()?;
             if let Some((side, end)) = self.runs.front().copied() {
