@@ -9,6 +9,8 @@ use pinnace_core::plan::{Plan, Role};
 use pinnace_core::text::SecretName;
 use serde::{Deserialize, Serialize};
 
+use crate::flat::{FlatEvent, FlatPhase};
+
 /// Names the JSON form of an [`Attempt`] and its version.
 pub const FORMAT: &str = "pinnace.attempt/1";
 
@@ -235,7 +237,7 @@ pub struct Peer {
 
 /// One line of `events.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", try_from = "FlatEvent")]
 pub struct Event {
     /// Counts up from 1 without gaps.
     pub seq: u64,
@@ -247,7 +249,7 @@ pub struct Event {
 }
 
 /// What can happen in the life of an attempt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(
     tag = "event",
     rename_all = "camelCase",
@@ -364,7 +366,7 @@ impl fmt::Display for PhaseName {
 
 /// One part of a task's life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", try_from = "FlatPhase")]
 pub struct Phase {
     /// Which.
     #[serde(flatten)]
@@ -374,7 +376,7 @@ pub struct Phase {
     /// Microseconds since 1970.
     pub end: u64,
     /// The exit code of an exit hook that ran to its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
 }
 

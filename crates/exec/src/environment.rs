@@ -1,6 +1,5 @@
 //! The variables of a task, with the values that are known only when it runs.
 
-use std::ffi::CString;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use pinnace_core::environment::{Value, short_name, variables};
 
 use crate::contract::{Attempt, Peer, TaskId, TaskSpec};
 use crate::data::stage::StagedRole;
+use crate::variables::Variables;
 
 /// Jobs of more tasks than this get the variables of single tasks (`PAI_HOST_IP_<role>_<index>` and
 /// the like) only if a command or hook speaks of them. Every process of every task would else carry
@@ -18,8 +18,10 @@ pub const MOST_SPELLED_OUT_TASKS: usize = 128;
 /// What all tasks of an attempt have in common.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// By role, `NAME=value`, without what differs between its tasks.
-    by_role: IndexMap<String, Vec<CString>>,
+    /// Those of every task, whatever its role.
+    common: Variables,
+    /// By role, without what differs between its tasks.
+    by_role: IndexMap<String, Variables>,
     peers: Vec<Peer>,
     first_rank: IndexMap<String, u64>,
 }
@@ -49,14 +51,14 @@ impl Shared {
         };
         let mut by_role = IndexMap::new();
         for role in plan.roles.keys() {
-            let mut list = Vec::new();
+            let mut list = Variables::default();
             for variable in variables(plan, role) {
                 let left_to_task = variable.name == "NVIDIA_VISIBLE_DEVICES";
                 if left_to_task || (variable.tasks.is_some() && !spelled_out) {
                     continue;
                 }
                 match (&variable.value, variable.tasks) {
-                    (Value::Known(value), None) => push(&mut list, &variable.name, value),
+                    (Value::Known(value), None) => list.add(&variable.name, value),
                     (_, Some(_)) => table.of_tasks(&variable.name, &mut list),
                     (Value::AtRun(_), None) => table.of_role(&variable.name, &mut list),
                 }
@@ -70,6 +72,7 @@ impl Shared {
             rank += u64::from(role.instances);
         }
         Self {
+            common: common(&attempt.user),
             by_role,
             peers,
             first_rank,
@@ -83,16 +86,25 @@ impl Shared {
 
     /// The ports of a task.
     pub(crate) fn ports_of(&self, task: &TaskId) -> IndexMap<String, Vec<u16>> {
+        let is_it = |peer: &&Peer| peer.index == task.index && peer.role == task.role;
+        // Most often they are in the order of their ranks.
+        let rank = usize::try_from(self.rank_of(task)).unwrap_or_default();
         self.peers
-            .iter()
-            .find(|peer| peer.index == task.index && peer.role == task.role)
+            .get(rank)
+            .filter(is_it)
+            .or_else(|| self.peers.iter().find(is_it))
             .map(|peer| peer.ports.clone())
             .unwrap_or_default()
     }
 
+    fn rank_of(&self, task: &TaskId) -> u64 {
+        let first = self.first_rank.get(&task.role);
+        first.copied().unwrap_or_default() + u64::from(task.index)
+    }
+
     /// What every task of a role has.
-    pub(crate) fn of_role(&self, role: &str) -> &[CString] {
-        self.by_role.get(role).map_or(&[], Vec::as_slice)
+    pub(crate) fn of_role(&self, role: &str) -> Option<&Variables> {
+        self.by_role.get(role)
     }
 
     /// What only this task has. Later entries win over earlier ones and over those of the role.
@@ -102,16 +114,11 @@ impl Shared {
         task: &TaskSpec,
         ports: &IndexMap<String, Vec<u16>>,
         folders: Folders<'_>,
-    ) -> Vec<CString> {
-        let mut list = Vec::with_capacity(48);
-        let mut set = |name: &str, value: &str| push(&mut list, name, value);
+    ) -> Variables {
+        let mut list = self.common.clone();
+        let mut set = |name: &str, value: &str| list.add(name, value);
         let index = task.id.index.to_string();
-        let rank = self
-            .first_rank
-            .get(&task.id.role)
-            .copied()
-            .unwrap_or_default()
-            + u64::from(task.id.index);
+        let rank = self.rank_of(&task.id);
         let address = &attempt.settings.address;
         let first_of = |label: &str| {
             ports
@@ -122,24 +129,11 @@ impl Shared {
         };
         let http = first_of("http");
         let work = folders.work.to_string_lossy();
-        set("PATH", &path());
         set("HOME", &work);
         set("PWD", &work);
         set("PAI_WORK_DIR", &work);
         set("TMPDIR", &folders.temporary.to_string_lossy());
         set("PINNACE_CODE_DIR", &folders.code.to_string_lossy());
-        set("USER", &attempt.user);
-        set("LOGNAME", &attempt.user);
-        set("SHELL", "/bin/sh");
-        set(
-            "LANG",
-            &std::env::var("LANG").unwrap_or_else(|_| "C.UTF-8".to_owned()),
-        );
-        for name in ["LC_ALL", "TZ"] {
-            if let Ok(value) = std::env::var(name) {
-                set(name, &value);
-            }
-        }
         set(
             "PINNACE_PEERS",
             &folders.shared.join("peers.json").to_string_lossy(),
@@ -196,9 +190,8 @@ impl Shared {
         set("FC_POD_NAME", &pod);
         set("FC_POD_UID", &pod);
         for (name, value) in &attempt.settings.environment {
-            let start = format!("{name}=");
-            list.retain(|entry| !entry.as_bytes().starts_with(start.as_bytes()));
-            push(&mut list, name, value);
+            list.take(name);
+            list.add(name, value);
         }
         list
     }
@@ -211,16 +204,12 @@ struct Table<'a> {
 
 impl Table<'_> {
     /// A variable for each task of a role; the pattern has `*` for the index.
-    fn of_tasks(&self, pattern: &str, list: &mut Vec<CString>) {
+    fn of_tasks(&self, pattern: &str, list: &mut Variables) {
         for peer in self.peers {
             for spelling in [peer.role.clone(), short_name(&peer.role)] {
                 let index = peer.index;
                 if pattern == format!("PAI_HOST_IP_{spelling}_*") {
-                    push(
-                        list,
-                        &format!("PAI_HOST_IP_{spelling}_{index}"),
-                        &peer.address,
-                    );
+                    list.add(&format!("PAI_HOST_IP_{spelling}_{index}"), &peer.address);
                     break;
                 }
                 let port = pattern
@@ -232,7 +221,7 @@ impl Table<'_> {
                     });
                 if let Some(numbers) = port.and_then(|label| peer.ports.get(label)) {
                     let name = pattern.replace('*', &index.to_string());
-                    push(list, &name, &joined(numbers));
+                    list.add(&name, &joined(numbers));
                     break;
                 }
             }
@@ -240,23 +229,23 @@ impl Table<'_> {
     }
 
     /// A single variable; those of the task itself are left to [`Shared::of_task`].
-    fn of_role(&self, name: &str, list: &mut Vec<CString>) {
+    fn of_role(&self, name: &str, list: &mut Variables) {
         let plan = &self.attempt.plan;
         let user = &self.attempt.user;
         match name {
             "PAI_JOB_NAME" | "PAI_FRAMEWORK_NAME" => {
-                push(list, name, &format!("{user}~{}", plan.name));
+                list.add(name, &format!("{user}~{}", plan.name));
             }
-            "PAI_USER_NAME" | "PAI_USERNAME" => push(list, name, user),
+            "PAI_USER_NAME" | "PAI_USERNAME" => list.add(name, user),
             "MASTER_ADDR" => {
                 if let Some(first) = self.first() {
-                    push(list, name, &first.address);
+                    list.add(name, &first.address);
                 }
             }
             "MASTER_PORT" => {
                 let port = self.first().and_then(first_http);
                 if let Some(port) = port {
-                    push(list, name, &port.to_string());
+                    list.add(name, &port.to_string());
                 }
             }
             _ => {
@@ -278,7 +267,7 @@ impl Table<'_> {
                         None => peer.address.clone(),
                     })
                     .collect();
-                push(list, name, &hosts.join(","));
+                list.add(name, &hosts.join(","));
             }
         }
     }
@@ -304,43 +293,46 @@ fn joined(numbers: &[u16]) -> String {
 }
 
 /// Adds what tells of a role's data. Later entries win, so `PATH` is taken out first.
-pub(crate) fn add(list: &mut Vec<CString>, staged: &StagedRole, program: Option<&Path>) {
+pub(crate) fn add(list: &mut Variables, staged: &StagedRole, program: Option<&Path>) {
     for (name, value) in &staged.variables {
-        push(list, name, value);
+        list.add(name, value);
     }
     if let Some(program) = program {
-        push(list, "PINNACE", &program.to_string_lossy());
+        list.add("PINNACE", &program.to_string_lossy());
     }
     if staged.programs.is_empty() {
         return;
     }
-    let is_path = |entry: &CString| entry.as_bytes().starts_with(b"PATH=");
-    let own = list.iter().rev().find(|entry| is_path(entry)).map(|entry| {
-        let bytes = entry.as_bytes().get(b"PATH=".len()..).unwrap_or_default();
-        String::from_utf8_lossy(bytes).into_owned()
-    });
-    list.retain(|entry| !is_path(entry));
+    let own = list.take("PATH");
     let mut folders: Vec<String> = staged
         .programs
         .iter()
         .map(|folder| folder.to_string_lossy().into_owned())
         .collect();
     folders.extend(own);
-    push(list, "PATH", &folders.join(":"));
+    list.add("PATH", &folders.join(":"));
 }
 
-/// A value with a zero byte cannot be an environment variable; it is left out.
-fn push(list: &mut Vec<CString>, name: &str, value: &str) {
-    list.extend(CString::new(format!("{name}={value}")));
-}
-
-fn path() -> String {
-    let own = std::env::var("PATH").unwrap_or_default();
-    if own.is_empty() {
-        "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned()
-    } else {
-        own
+/// What this machine and the user give to every task.
+fn common(user: &str) -> Variables {
+    let own = |name: &str| std::env::var(name).ok();
+    let path = own("PATH").filter(|path| !path.is_empty());
+    let mut list = Variables::default();
+    list.add(
+        "PATH",
+        path.as_deref()
+            .unwrap_or("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+    );
+    list.add("USER", user);
+    list.add("LOGNAME", user);
+    list.add("SHELL", "/bin/sh");
+    list.add("LANG", own("LANG").as_deref().unwrap_or("C.UTF-8"));
+    for name in ["LC_ALL", "TZ"] {
+        if let Some(value) = own(name) {
+            list.add(name, &value);
+        }
     }
+    list
 }
 
 fn speaks_of_single_tasks(attempt: &Attempt) -> bool {

@@ -65,6 +65,7 @@
 mod contract;
 pub mod data;
 mod environment;
+mod flat;
 pub mod local;
 pub mod log;
 pub mod machine;
@@ -73,6 +74,7 @@ pub mod probe;
 mod runner;
 mod sandbox;
 mod sys;
+mod variables;
 
 pub use contract::*;
 pub use environment::MOST_SPELLED_OUT_TASKS;

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, socket};
 use serde::{Deserialize, Serialize};
 
 use crate::sys;
@@ -114,7 +114,8 @@ pub(crate) struct Ports {
 #[derive(Debug)]
 pub(crate) struct HeldPort {
     pub(crate) number: u16,
-    _socket: TcpListener,
+    /// Bound to it as long as it is open.
+    pub(crate) socket: OwnedFd,
 }
 
 impl Ports {
@@ -159,13 +160,9 @@ impl Ports {
             {
                 continue;
             }
-            if let Ok(socket) = TcpListener::bind(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, number))
-            {
+            if let Ok(socket) = hold(number) {
                 self.taken.insert(number);
-                return Ok(HeldPort {
-                    number,
-                    _socket: socket,
-                });
+                return Ok(HeldPort { number, socket });
             }
         }
         Err(io::Error::new(
@@ -173,6 +170,14 @@ impl Ports {
             format!("no port is free between {} and {}", PORTS.start, PORTS.end),
         ))
     }
+}
+
+/// Binds a port. Nobody is to connect to it before it is handed over, so nobody listens.
+fn hold(number: u16) -> nix::Result<OwnedFd> {
+    let (family, flags) = (AddressFamily::Inet, SockFlag::SOCK_CLOEXEC);
+    let socket = socket(family, SockType::Stream, flags, None)?;
+    bind(socket.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, number))?;
+    Ok(socket)
 }
 
 fn default_register() -> PathBuf {
@@ -197,6 +202,18 @@ mod tests {
     #[test]
     fn memory_is_in_mebibytes() {
         assert_eq!(parse_memory("MemTotal:   2048 kB\nMemFree: 1 kB"), Some(2));
+    }
+
+    #[test]
+    fn a_port_is_nobody_elses_until_it_is_handed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ports = Ports::open(Some(&folder.path().join("ports"))).unwrap();
+        let port = ports.take().unwrap();
+        let listen = |number: u16| std::net::TcpListener::bind(("127.0.0.1", number));
+        assert!(listen(port.number).is_err());
+        let number = port.number;
+        drop(port);
+        assert!(listen(number).is_ok());
     }
 
     #[test]

@@ -122,7 +122,16 @@ pub(crate) fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Becomes another program, to which no signal is ignored; returns only the failure.
+/// Ours ignores `SIGPIPE`, and whoever started us may have ignored others, as `nohup` does. What is ignored stays
+/// so in other programs, unless this is called before.
+pub(crate) fn ignore_no_signal() {
+    for number in 1..=31 {
+        // SAFETY: sets no handler. Fails for the two signals that cannot be ignored.
+        unsafe { libc::signal(number, libc::SIG_DFL) };
+    }
+}
+
+/// Becomes another program; returns only the failure.
 pub(crate) fn execute(
     path: &CStr,
     arguments: &[&CStr],
@@ -131,12 +140,6 @@ pub(crate) fn execute(
     let mut argv: Vec<*const libc::c_char> = arguments.iter().map(|word| word.as_ptr()).collect();
     argv.push(std::ptr::null());
     debug_assert!(environment.last().is_some_and(|last| last.is_null()));
-    // Ours ignores SIGPIPE, and whoever started us may have ignored others, as `nohup` does. What is ignored stays
-    // so in the next program.
-    for number in 1..=31 {
-        // SAFETY: sets no handler. Fails for the two signals that cannot be ignored.
-        unsafe { libc::signal(number, libc::SIG_DFL) };
-    }
     // SAFETY: both lists end with null and their strings outlive the call.
     unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), environment.as_ptr()) };
     Errno::last()
@@ -229,13 +232,13 @@ fn reap_with(options: libc::c_int) -> Option<(Pid, i32, u64)> {
     })
 }
 
-/// Takes a message from a socket, with the descriptors that came with it. Does not wait.
-pub(crate) fn receive(
+/// Takes a message from a socket, with the descriptors that came with it, at most so many. Does not wait.
+pub(crate) fn receive<const MOST: usize>(
     socket: BorrowedFd<'_>,
     buffer: &mut [u8],
 ) -> nix::Result<(usize, Vec<OwnedFd>)> {
     use nix::sys::socket::{ControlMessageOwned, MsgFlags, UnixAddr, recvmsg};
-    let mut space = nix::cmsg_space!([RawFd; MOST_DESCRIPTORS]);
+    let mut space = nix::cmsg_space!([RawFd; MOST]);
     let mut parts = [std::io::IoSliceMut::new(buffer)];
     let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_CMSG_CLOEXEC;
     let message = recvmsg::<UnixAddr>(socket.as_raw_fd(), &mut parts, Some(&mut space), flags)?;
@@ -252,9 +255,6 @@ pub(crate) fn receive(
     }
     Ok((message.bytes, descriptors))
 }
-
-/// So many descriptors at most come with a message.
-pub(crate) const MOST_DESCRIPTORS: usize = 8;
 
 /// Puts a descriptor at one of the standard numbers for good, in place of what lies there. If the number were free, the next
 /// pipe would get it, and every process that is forked would have that pipe.

@@ -16,6 +16,7 @@ use crate::contract::{Attempt, Level, Peer, TaskId};
 use crate::environment::{Folders, Shared};
 use crate::runner;
 use crate::sys::{self, Side};
+use crate::variables::Variables;
 
 /// A task whose environment can be entered: one that runs, or one that is kept after a failure.
 #[derive(Clone, Debug)]
@@ -86,12 +87,14 @@ pub fn enter(entry: &Entry, command: Option<&str>) -> io::Result<i32> {
             }
             let mut variables: Vec<*const libc::c_char> = environment
                 .of_role(&entry.task.role)
-                .iter()
-                .chain(&own)
-                .chain(&terminal)
-                .map(|entry| entry.as_ptr())
+                .into_iter()
+                .chain([&own])
+                .flat_map(Variables::entries)
+                .chain(terminal.as_deref())
+                .map(CStr::as_ptr)
                 .collect();
             variables.push(std::ptr::null());
+            sys::ignore_no_signal();
             sys::execute(&shell, &arguments, &variables);
             sys::leave(127)
         }

@@ -12,23 +12,25 @@ use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, SealFlag, fcntl};
+use nix::fcntl::{FcntlArg, OFlag, SealFlag, fcntl, open, renameat};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{MsgFlags, send};
-use nix::unistd::{Pid, chdir, setsid};
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, chdir, fchdir, setpgid, setsid};
 
 use super::script::{self, Making};
 use crate::contract::Level;
 use crate::sandbox::cgroup::join;
 use crate::sandbox::{Traces, View, work_in};
 use crate::sys;
+use crate::variables::Variables;
 
 /// What the supervisor tells the first process: one byte, for [`Order::Hooks`] a second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +54,7 @@ pub(crate) struct NextTask {
     /// Where its folder is, in which its work folder lies already.
     pub(crate) folder: PathBuf,
     pub(crate) start_in: PathBuf,
-    pub(crate) environment: Vec<CString>,
+    pub(crate) environment: Variables,
 }
 
 impl NextTask {
@@ -66,22 +68,18 @@ impl NextTask {
             bytes.extend_from_slice(path.as_os_str().as_bytes());
             bytes.push(0);
         }
-        for entry in &self.environment {
-            bytes.extend_from_slice(entry.as_bytes_with_nul());
-        }
+        bytes.extend_from_slice(self.environment.as_bytes());
         (bytes.len() <= Self::LONGEST).then_some(bytes)
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut fields = bytes.strip_prefix(b"N")?.split_inclusive(|byte| *byte == 0);
-        let mut field = || CStr::from_bytes_with_nul(fields.next()?).ok();
-        let path = |text: &CStr| PathBuf::from(std::ffi::OsStr::from_bytes(text.to_bytes()));
-        let (folder, start_in) = (path(field()?), path(field()?));
-        let environment = std::iter::from_fn(field).map(CStr::to_owned).collect();
+        let mut fields = bytes.strip_prefix(b"N")?.splitn(3, |byte| *byte == 0);
+        let mut path = || Some(PathBuf::from(std::ffi::OsStr::from_bytes(fields.next()?)));
+        let (folder, start_in) = (path()?, path()?);
         Some(Self {
             folder,
             start_in,
-            environment,
+            environment: Variables::from_bytes(fields.next()?)?,
         })
     }
 }
@@ -215,9 +213,9 @@ pub(crate) struct HookStreams {
 pub(crate) struct Init<'a> {
     pub(crate) view: View<'a>,
     pub(crate) making: Making<'a>,
-    pub(crate) shell_path: &'a str,
-    /// `NAME=value` of every variable that all tasks of the role have.
-    pub(crate) environment: &'a [CString],
+    pub(crate) shell_path: CString,
+    /// What all tasks of the role have.
+    pub(crate) environment: Option<&'a Variables>,
     /// The task's folder, where its shells start, and what else is its own.
     pub(crate) task: NextTask,
     /// Of the attempt's control group, which the first process joins.
@@ -234,6 +232,8 @@ pub(crate) struct Init<'a> {
     pub(crate) lock: RawFd,
     /// Whether the supervisor will say what follows when the first shell has ended.
     pub(crate) waits_for_orders: bool,
+    /// The work folder, as seen from the sandbox once that stands, if tasks may follow each other here.
+    pub(crate) work: Option<OwnedFd>,
 }
 
 impl Init<'_> {
@@ -260,6 +260,11 @@ impl Init<'_> {
     fn try_live(&mut self) -> Result<(), String> {
         self.close_the_rest();
         let text = |error: Errno| error.to_string();
+        // All shells have this from here.
+        sys::ignore_no_signal();
+        self.limit_open_files().map_err(text)?;
+        // A session for each shell would be a group of its own for the kernel's scheduler, to be made and thrown away.
+        let _ = setsid();
         let mut watched = SigSet::empty();
         for signal in [
             Signal::SIGCHLD,
@@ -284,6 +289,10 @@ impl Init<'_> {
             doors.append(&mut self.doors);
         }
         join(&doors).map_err(|error| format!("cannot join the control group: {error}"))?;
+        if traces.is_some() {
+            let flags = OFlag::O_PATH | OFlag::O_CLOEXEC;
+            self.work = open(&work_in(&self.task.folder), flags, Mode::empty()).ok();
+        }
         let exports = match &self.streams.hooks {
             Some(_) => Some(File::from(memory_file("exports")?)),
             None => None,
@@ -298,6 +307,7 @@ impl Init<'_> {
             exports,
             script,
             traces,
+            tasks: None,
             was_disturbed: false,
             awaited: None,
             may_linger: false,
@@ -307,7 +317,7 @@ impl Init<'_> {
         life.go_on(&signals)
     }
 
-    fn close_the_rest(&self) {
+    fn close_the_rest(&mut self) {
         let mut keep = vec![
             self.channel.as_raw_fd(),
             self.streams.stdout.as_raw_fd(),
@@ -320,6 +330,23 @@ impl Init<'_> {
         let doors = self.home.iter().chain(&self.doors);
         keep.extend(doors.map(std::os::fd::AsRawFd::as_raw_fd));
         sys::close_all_but(&keep);
+        // Among the thousands of the supervisor their numbers may be high, and every process that is started here would get a
+        // table of that size.
+        let mut all = vec![
+            &mut self.channel,
+            &mut self.streams.stdout,
+            &mut self.streams.stderr,
+        ];
+        if let Some(hooks) = &mut self.streams.hooks {
+            all.extend([&mut hooks.runtime, &mut hooks.phases]);
+        }
+        for descriptor in all {
+            if descriptor.as_raw_fd() >= SMALLEST_TABLE
+                && let Ok(lower) = descriptor.try_clone()
+            {
+                *descriptor = lower;
+            }
+        }
     }
 
     /// Starts a shell with a script.
@@ -337,32 +364,33 @@ impl Init<'_> {
     fn become_shell(&self, memory: &File, exports: Option<&File>, is_last: bool) -> String {
         let attempt = || -> Result<Errno, String> {
             let text = |error: Errno| error.to_string();
-            let _ = setsid();
+            // As in a session of its own, signals to the group of the shell reach nobody else.
+            let _ = setpgid(Pid::from_raw(0), Pid::from_raw(0));
             // The doors of the group may lie where descriptors are placed.
             let joined = join(&self.doors);
             self.place_descriptors(memory, exports, is_last)
                 .map_err(text)?;
             joined.map_err(|error| format!("cannot join the control group: {error}"))?;
-            self.limit().map_err(text)?;
+            self.limit_data().map_err(text)?;
             let start_in = &self.task.start_in;
-            chdir(start_in)
-                .map_err(|error| format!("cannot enter {}: {error}", start_in.display()))?;
+            let entered = match &self.work {
+                Some(work) if *start_in == work_in(&self.task.folder) => fchdir(work),
+                _ => chdir(start_in),
+            };
+            entered.map_err(|error| format!("cannot enter {}: {error}", start_in.display()))?;
             sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None).map_err(text)?;
-            let path = CString::new(self.shell_path).map_err(|error| error.to_string())?;
-            let script = CString::new(format!("/proc/self/fd/{}", script::SCRIPT_FD))
-                .map_err(|error| error.to_string())?;
-            let arguments: [&CStr; 2] = [&path, &script];
-            let mut environment: Vec<*const libc::c_char> = self
-                .environment
-                .iter()
-                .chain(&self.task.environment)
-                .map(|entry| entry.as_ptr())
-                .collect();
+            let arguments: [&CStr; 2] = [&self.shell_path, script::SCRIPT_PATH];
+            let mut environment: Vec<*const libc::c_char> = Vec::with_capacity(256);
+            let variables = self.environment.into_iter().chain([&self.task.environment]);
+            environment.extend(variables.flat_map(Variables::entries).map(CStr::as_ptr));
             environment.push(std::ptr::null());
-            Ok(sys::execute(&path, &arguments, &environment))
+            Ok(sys::execute(&self.shell_path, &arguments, &environment))
         };
         match attempt() {
-            Ok(error) => format!("cannot start {}: {error}", self.shell_path),
+            Ok(error) => format!(
+                "cannot start {}: {error}",
+                self.shell_path.to_string_lossy()
+            ),
             Err(error) => error,
         }
     }
@@ -374,7 +402,7 @@ impl Init<'_> {
         exports: Option<&File>,
         is_last: bool,
     ) -> nix::Result<()> {
-        const OUT_OF_THE_WAY: RawFd = 64;
+        const OUT_OF_THE_WAY: RawFd = 10;
         let up = |fd: RawFd| -> nix::Result<RawFd> {
             Errno::result(sys::duplicate_above(fd, OUT_OF_THE_WAY))
         };
@@ -412,10 +440,15 @@ impl Init<'_> {
         sys::place_fd(script, script::SCRIPT_FD)
     }
 
-    fn limit(&self) -> nix::Result<()> {
+    fn limit_open_files(&self) -> nix::Result<()> {
         use nix::sys::resource::{Resource, getrlimit, setrlimit};
         let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-        setrlimit(Resource::RLIMIT_NOFILE, self.open_files.min(hard), hard)?;
+        setrlimit(Resource::RLIMIT_NOFILE, self.open_files.min(hard), hard)
+    }
+
+    /// In the new process.
+    fn limit_data(&self) -> nix::Result<()> {
+        use nix::sys::resource::{Resource, setrlimit};
         if let Some(bytes) = self.data_limit {
             setrlimit(Resource::RLIMIT_DATA, bytes, bytes)?;
         }
@@ -444,6 +477,12 @@ fn kept_script(text: &str) -> Result<File, String> {
     Ok(memory)
 }
 
+/// A table of so many descriptors comes with every process; a larger one is made for those who need it.
+const SMALLEST_TABLE: RawFd = 64;
+
+/// So many descriptors come with the next task.
+const STREAMS: usize = 2;
+
 /// The time after the first shell has started.
 struct Life<'a, 'b> {
     init: &'a mut Init<'b>,
@@ -453,6 +492,8 @@ struct Life<'a, 'b> {
     script: File,
     /// If another task may come after this one.
     traces: Option<Traces>,
+    /// The folder of the tasks' folders, once it was needed.
+    tasks: Option<OwnedFd>,
     /// Whether the task was told to end.
     was_disturbed: bool,
     /// Whether what the first shell has started may outlive it: it was told to end, and its time is not over.
@@ -538,15 +579,13 @@ impl Life<'_, '_> {
     }
 
     /// Whether nothing is changed.
-    fn is_as_before(&self) -> bool {
-        let work = work_in(&self.init.task.folder);
-        let traces = self.traces.as_ref();
-        !self.was_disturbed && traces.is_some_and(|traces| traces.are_none(&work))
+    fn is_as_before(&mut self) -> bool {
+        !self.was_disturbed && self.traces.as_mut().is_some_and(Traces::are_none)
     }
 
     /// Carries out an order; true if the task is over.
     fn obey(&mut self) -> Result<bool, String> {
-        let received = sys::receive(self.init.channel.as_fd(), &mut self.buffer);
+        let received = sys::receive::<STREAMS>(self.init.channel.as_fd(), &mut self.buffer);
         let (count, descriptors) = match received {
             Ok(received) => received,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
@@ -594,9 +633,9 @@ impl Life<'_, '_> {
             return Err("the streams of a task did not come".to_owned());
         };
         // Its work folder is already where that of the task before was; the way to it gets another name.
-        std::fs::rename(&self.init.task.folder, &next.folder)
+        self.rename_folder(&next.folder)
             .map_err(|error| format!("cannot show {}: {error}", next.folder.display()))?;
-        if !self.traces.as_mut().is_some_and(Traces::begin) {
+        if !self.traces.as_mut().is_some_and(Traces::go_on) {
             self.traces = None;
         }
         self.was_disturbed = false;
@@ -606,6 +645,24 @@ impl Life<'_, '_> {
         self.init.streams.stderr = stderr;
         self.first = Some(self.init.start(&self.script, None, false)?);
         Ok(())
+    }
+
+    /// All tasks have their folders in the same one, which is far from the root.
+    fn rename_folder(&mut self, to: &Path) -> std::io::Result<()> {
+        let from = &self.init.task.folder;
+        if let (Some(parent), Some(old), Some(new)) =
+            (from.parent(), from.file_name(), to.file_name())
+            && to.parent() == Some(parent)
+        {
+            let folder = match self.tasks.take() {
+                Some(folder) => folder,
+                None => open(parent, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty())?,
+            };
+            renameat(&folder, old, &folder, new)?;
+            self.tasks = Some(folder);
+            return Ok(());
+        }
+        std::fs::rename(from, to)
     }
 
     fn has_namespace(&self) -> bool {
@@ -688,7 +745,7 @@ mod tests {
         let next = NextTask {
             folder: PathBuf::from("/a"),
             start_in: PathBuf::from("/b"),
-            environment: vec![c"A=1".to_owned(), c"".to_owned(), c"B=".to_owned()],
+            environment: Variables::from_bytes(b"A=1\0\0B=\0").unwrap_or_default(),
         };
         assert_eq!(
             NextTask::parse(&next.bytes().unwrap_or_default()),

@@ -26,6 +26,8 @@ use crate::sandbox::WrittenFile;
 pub(crate) const EXPORTS_FD: i32 = 4;
 /// The script.
 pub(crate) const SCRIPT_FD: i32 = 5;
+/// Where a shell finds it.
+pub(crate) const SCRIPT_PATH: &std::ffi::CStr = c"/proc/self/fd/5";
 /// Leads to `runtime.log`.
 pub(crate) const RUNTIME_FD: i32 = 6;
 /// Leads to `stdout` once the command runs.

@@ -11,7 +11,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -232,18 +232,21 @@ impl AttemptGroup {
         if let (Some(bytes), Some(place)) = (limits.memory_bytes, &self.hierarchy.memory) {
             let folder = place.folder.join(&self.name).join(task);
             group.add(&folder)?;
+            group.limits_memory = true;
             match place.version {
                 Version::One => {
                     fs::write(folder.join("memory.limit_in_bytes"), bytes.to_string())?;
-                    group.oom_file = Some(folder.join("memory.oom_control"));
-                    group.peak_file = Some(folder.join("memory.max_usage_in_bytes"));
+                    group.kills = Account::open(&folder.join("memory.oom_control"));
+                    group.use_now = Account::open(&folder.join("memory.usage_in_bytes"));
+                    group.peak = Account::open(&folder.join("memory.max_usage_in_bytes"));
                     group.forgets_peak = true;
                 }
                 Version::Two => {
                     fs::write(folder.join("memory.max"), bytes.to_string())?;
                     let _ = fs::write(folder.join("memory.swap.max"), "0");
-                    group.oom_file = Some(folder.join("memory.events"));
-                    group.peak_file = Some(folder.join("memory.peak"));
+                    group.kills = Account::open(&folder.join("memory.events"));
+                    group.use_now = Account::open(&folder.join("memory.current"));
+                    group.peak = Account::open(&folder.join("memory.peak"));
                 }
             }
         }
@@ -309,15 +312,44 @@ fn door(folder: &Path) -> io::Result<File> {
         .open(folder.join("cgroup.procs"))
 }
 
+/// A file in which the kernel keeps account of a group. It is open as long as the group is used, because tasks that follow each
+/// other ask often.
+#[derive(Debug)]
+struct Account(File);
+
+impl Account {
+    fn open(path: &Path) -> Option<Self> {
+        let with = |write| OpenOptions::new().read(true).write(write).open(path);
+        with(true).or_else(|_| with(false)).ok().map(Self)
+    }
+
+    fn text(&self) -> Option<String> {
+        let mut buffer = [0; 1024];
+        let count = self.0.read_at(&mut buffer, 0).ok()?;
+        let text = buffer.get(..count).map(String::from_utf8_lossy)?;
+        Some(text.into_owned())
+    }
+
+    fn number(&self) -> Option<u64> {
+        self.text()?.trim().parse().ok()
+    }
+
+    fn set_back(&self) -> bool {
+        self.0.write_at(b"0", 0).is_ok()
+    }
+}
+
 /// The groups of a task.
 #[derive(Debug, Default)]
 pub(crate) struct TaskGroup {
     folders: Vec<PathBuf>,
     /// Write `0` to each to move there.
     doors: Vec<File>,
-    oom_file: Option<PathBuf>,
-    peak_file: Option<PathBuf>,
-    /// Whether that file can be set back, as in version 1.
+    limits_memory: bool,
+    kills: Option<Account>,
+    use_now: Option<Account>,
+    peak: Option<Account>,
+    /// Whether the peak can be set back, as in version 1.
     forgets_peak: bool,
     /// What earlier tasks have used.
     peak_before: Option<u64>,
@@ -341,22 +373,18 @@ impl TaskGroup {
 
     /// Whether the next task with the same limits may have these groups: not if their accounts would tell it of this one.
     pub(crate) fn is_fit_for_another(&self) -> bool {
-        let left = self.peak_file.as_ref().map(|peak| {
-            let name = match self.forgets_peak {
-                true => "memory.usage_in_bytes",
-                false => "memory.current",
-            };
-            let text = fs::read_to_string(peak.with_file_name(name)).ok()?;
-            text.trim().parse::<u64>().ok()
-        });
-        left.is_none_or(|left| left.is_some_and(|left| left <= MOST_LEFT)) && !self.out_of_memory()
+        if !self.limits_memory {
+            return true;
+        }
+        let left = self.use_now.as_ref().and_then(Account::number);
+        left.is_some_and(|left| left <= MOST_LEFT) && !self.out_of_memory()
     }
 
     /// These groups, for the next task.
     pub(crate) fn renewed(&mut self) -> Self {
         let mut group = std::mem::take(self);
-        if let Some(peak) = &group.peak_file
-            && !(group.forgets_peak && fs::write(peak, "0").is_ok())
+        if let Some(peak) = &group.peak
+            && !(group.forgets_peak && peak.set_back())
         {
             group.peak_before = group.peak_memory().or(group.peak_before);
         }
@@ -365,10 +393,7 @@ impl TaskGroup {
 
     /// Whether the kernel killed a process of the group for want of memory.
     pub(crate) fn out_of_memory(&self) -> bool {
-        let text = self
-            .oom_file
-            .as_ref()
-            .and_then(|path| fs::read_to_string(path).ok());
+        let text = self.kills.as_ref().and_then(Account::text);
         text.is_some_and(|text| {
             text.lines()
                 .filter_map(|line| line.strip_prefix("oom_kill "))
@@ -378,8 +403,7 @@ impl TaskGroup {
 
     /// The most memory that was in use. Not known if an earlier task of these groups has used more.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
-        let text = fs::read_to_string(self.peak_file.as_ref()?).ok()?;
-        let peak = text.trim().parse().ok()?;
+        let peak = self.peak.as_ref()?.number()?;
         self.peak_before
             .is_none_or(|before| peak > before)
             .then_some(peak)
@@ -491,7 +515,7 @@ mod tests {
         ] {
             let file = folder.path().join("file");
             fs::write(&file, text).unwrap();
-            group.oom_file = Some(file);
+            group.kills = Account::open(&file);
             assert_eq!(group.out_of_memory(), expected, "{text}");
         }
     }

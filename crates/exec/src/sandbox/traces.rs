@@ -5,10 +5,11 @@
 //! memory that came with the sandbox, whose count of files and blocks tells of anything new in it, or in the work
 //! folder; and the kernel tells of every change of the mounts.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use nix::dir::Dir;
 use nix::fcntl::{OFlag, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, fstat};
@@ -21,6 +22,8 @@ pub(super) struct Places {
     pub(super) file_systems: Vec<PathBuf>,
     /// Folders that the task has found and could change themselves.
     pub(super) folders: Vec<PathBuf>,
+    /// The work folder, which is one of them, and empty.
+    pub(super) work: PathBuf,
 }
 
 /// Tells whether a task has left anything.
@@ -28,6 +31,7 @@ pub(super) struct Places {
 pub(crate) struct Traces {
     file_systems: Vec<OwnedFd>,
     folders: Vec<OwnedFd>,
+    work: Dir,
     mounts: Option<File>,
     before: State,
 }
@@ -58,6 +62,11 @@ impl Traces {
         Ok(Self {
             file_systems: all(&places.file_systems)?,
             folders: all(&places.folders)?,
+            work: Dir::open(
+                &places.work,
+                OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_DIRECTORY,
+                Mode::empty(),
+            )?,
             mounts: None,
             before: State::default(),
         })
@@ -79,13 +88,23 @@ impl Traces {
         })
     }
 
+    /// After [`Traces::are_none`]: what this process has done meanwhile to the folders that it knows is as it should be.
+    pub(crate) fn go_on(&mut self) -> bool {
+        let attributes = self.attributes();
+        let is_seen = attributes.is_some();
+        self.before.attributes = attributes.unwrap_or_default();
+        is_seen
+    }
+
     /// Whether nothing has been changed since the beginning, and the work folder is empty.
-    pub(crate) fn are_none(&self, work: &Path) -> bool {
+    pub(crate) fn are_none(&mut self) -> bool {
         self.mounts
             .as_ref()
             .is_some_and(|mounts| !have_changed(mounts))
             && self.state().is_some_and(|state| state == self.before)
-            && fs::read_dir(work).is_ok_and(|mut entries| entries.next().is_none())
+            && self.work.iter().all(|entry| {
+                entry.is_ok_and(|entry| matches!(entry.file_name().to_bytes(), b"." | b".."))
+            })
     }
 
     fn state(&self) -> Option<State> {
@@ -99,6 +118,13 @@ impl Traces {
                 )
             })
         });
+        Some(State {
+            used: used.collect::<Option<_>>()?,
+            attributes: self.attributes()?,
+        })
+    }
+
+    fn attributes(&self) -> Option<Vec<Attributes>> {
         let attributes = self.folders.iter().map(|place| {
             let found = fstat(place).ok()?;
             Some(Attributes {
@@ -109,10 +135,7 @@ impl Traces {
                 changed: (found.st_ctime, found.st_ctime_nsec),
             })
         });
-        Some(State {
-            used: used.collect::<Option<_>>()?,
-            attributes: attributes.collect::<Option<_>>()?,
-        })
+        attributes.collect()
     }
 }
 

@@ -249,10 +249,12 @@ impl View<'_> {
             (self.level == Level::Overlay && !self.machine.as_root).then(|| root.to_owned());
         file_systems.extend(hiding.into_iter().chain(shared_memory).chain(own_root));
         folders.extend(file_systems.iter().cloned());
-        folders.push(within(root, &self.folder.work()).ok()?);
+        let work = within(root, &self.folder.work()).ok()?;
+        folders.push(work.clone());
         Some(Places {
             file_systems,
             folders,
+            work,
         })
     }
 

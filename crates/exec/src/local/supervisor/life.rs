@@ -396,9 +396,12 @@ impl Supervisor {
         if task.moved_in.is_some() && task.start_failure.take().is_some() {
             // A sandbox of its own will do.
             task.moved_in = None;
-            task.lodging = None;
             task.output.drain(&mut self.buffer);
             task.state = State::Queued;
+            self.stop_showing(index);
+            if let Some(task) = self.tasks.get_mut(index) {
+                task.lodging = None;
+            }
             return self.start(index);
         }
         if task.state == State::Preparing

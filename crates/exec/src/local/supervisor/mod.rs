@@ -3,6 +3,8 @@
 mod helper;
 mod life;
 mod output;
+mod parking;
+mod pressure;
 mod report;
 pub(crate) mod request;
 mod setup;
@@ -165,6 +167,9 @@ pub(crate) struct Supervisor {
     open_files: u64,
     capacity: (u32, u64),
     tasks: Vec<Task>,
+    parking: Option<parking::Parking>,
+    /// Once somebody wants to know.
+    pressure: Option<pressure::Pressure>,
     by_pid: HashMap<Pid, usize>,
     queue: VecDeque<usize>,
     /// Tasks that were started a moment ago.
@@ -330,6 +335,12 @@ impl Supervisor {
                 self.on_timer(index, timer);
             }
         }
+    }
+
+    /// Changes whom the events of a descriptor are for.
+    fn watch_for_another(&self, fd: impl AsFd, token: Token) {
+        let mut event = EpollEvent::new(EpollFlags::EPOLLIN, token.number());
+        let _ = self.poll.modify(fd, &mut event);
     }
 
     fn watch(&self, fd: impl AsFd, token: Token) {

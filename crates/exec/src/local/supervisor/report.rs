@@ -23,12 +23,13 @@ impl Supervisor {
             return;
         }
         task.output.drain(&mut self.buffer);
-        if let Some(unsaid) = task.output.unsaid()
-            && task.is_vacant
-        {
-            self.quiet.add(&task_name(&task.spec.id), unsaid);
-        } else {
-            self.lay_out(index);
+        match (task.is_vacant, task.output.unsaid()) {
+            (false, _) => self.take_over_work(index),
+            (true, Some(unsaid)) => self.quiet.add(&task_name(&task.spec.id), unsaid),
+            (true, None) => {
+                self.lay_out(index);
+                self.stop_showing(index);
+            }
         }
         if self.collects_first(index) {
             return;
@@ -42,7 +43,8 @@ impl Supervisor {
         task.channel = None;
         task.held_ports.clear();
         self.running = self.running.saturating_sub(1);
-        let out_of_memory = task.group.out_of_memory();
+        // One of which that is true is left to nobody.
+        let out_of_memory = !task.is_vacant && task.group.out_of_memory();
         let peak_memory = task.group.peak_memory();
         if !task.is_vacant {
             task.group.remove();

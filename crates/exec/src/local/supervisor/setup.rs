@@ -17,6 +17,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use pinnace_core::environment::PORTS_OF_EVERY_TASK;
 use pinnace_core::plan::{Action, Role};
 
+use super::parking::Parking;
 use super::sockets::Clients;
 use super::task::Task;
 use super::{ANOTHER_SUPERVISOR, BUFFER, Supervisor, Token, new_poll};
@@ -27,7 +28,7 @@ use crate::local::adopt::remove_groups;
 use crate::local::journal::Journal;
 use crate::local::{Identity, Layout, write_atomically};
 use crate::log::{QuietLog, Stencil};
-use crate::machine::{HeldPort, Ports};
+use crate::machine::Ports;
 use crate::runner;
 use crate::sandbox::Machine;
 use crate::sandbox::cgroup::{self, AttemptGroup, Hierarchy};
@@ -104,7 +105,8 @@ impl Supervisor {
             Changes::Auto => attempt.tasks.len() > MOST_TASKS_ON_DISK,
         };
         prepare_places(layout, in_memory)?;
-        let (tasks, peers) = assign_ports(layout, &attempt, in_memory)?;
+        let (mut tasks, peers) = assign_ports(layout, &attempt, in_memory)?;
+        let parking = Parking::fill(&mut tasks);
         let environment = Shared::new(&attempt, peers);
         share(layout, &attempt, &environment)?;
         let capacity = crate::machine::cores_and_memory();
@@ -132,6 +134,8 @@ impl Supervisor {
             queue: (0..tasks.len()).collect(),
             running: tasks.len(),
             tasks,
+            parking,
+            pressure: None,
             by_pid: HashMap::new(),
             recent: Vec::new(),
             typical: Duration::ZERO,
@@ -285,14 +289,14 @@ fn assign_ports(
         let Some(role) = attempt.role(&spec.id) else {
             continue;
         };
-        let mut held: Vec<HeldPort> = Vec::new();
+        let mut held: Vec<OwnedFd> = Vec::new();
         let mut by_label = IndexMap::new();
         for (label, count) in labels(role) {
             let mut numbers = Vec::new();
             for _ in 0..count {
                 let port = ports.take().map_err(text)?;
                 numbers.push(port.number);
-                held.push(port);
+                held.push(port.socket);
             }
             by_label.insert(label, numbers);
         }

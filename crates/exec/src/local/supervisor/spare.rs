@@ -1,11 +1,13 @@
 //! Sandboxes whose task has left nothing behind. The next task of the role moves in.
 //!
 //! The empty work folder of the task before stays mounted there and is that of the next one. A task that moves in has no folder
-//! of its own at first: it gets one, and the work folder in it, when it writes something or is not over in a moment. To
-//! make folders and files costs more than the tasks that need none.
+//! of its own at first: it gets one when it writes something or is not over in a moment. To make folders and files costs
+//! more than the tasks that need none. The work folder itself moves there when it is known that no other task will have it: to
+//! move it is to change it, and a changed one is left to nobody.
 
 use std::fs;
 use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -15,8 +17,9 @@ use nix::unistd::Pid;
 use pinnace_core::plan::Role;
 
 use super::output::Source;
+use super::pressure::Pressure;
 use super::start::{make_folder, own_variables, pipe, speaks_of_pai_folder};
-use super::task::State;
+use super::task::{Lodging, State};
 use super::{Supervisor, Timer};
 use crate::contract::{Happening, Level, PhaseName};
 use crate::data::stage;
@@ -41,8 +44,11 @@ pub(super) struct Spare {
 /// For so long after its start at least, and at most, a task may still turn out to be a short one.
 const SHORT: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(20)];
 
+/// The same while processes have to wait for cores: more tasks at once would not be sooner at their end.
+const SHORT_UNDER_PRESSURE: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(200)];
+
 /// A task that runs for so long has a folder of its own.
-const SOON: Duration = Duration::from_millis(50);
+const SOON: Duration = Duration::from_secs(1);
 
 /// So many tasks for each core may be about to end before others are started.
 const STARTED_PER_CORE: usize = 3;
@@ -73,6 +79,7 @@ impl Supervisor {
             self.recent.clear();
             return most;
         }
+        self.pressure.get_or_insert_with(Pressure::begin).look();
         let (tasks, short) = (&self.tasks, self.short());
         self.recent.retain(|(index, at)| {
             let state = tasks.get(*index).map(|task| task.state);
@@ -98,7 +105,10 @@ impl Supervisor {
 
     /// For how long a task may be about to end: a few times what short ones take now, on a machine that may be busy.
     fn short(&self) -> Duration {
-        let [least, most] = SHORT;
+        let [least, most] = match self.pressure.as_ref().is_some_and(Pressure::is_high) {
+            true => SHORT_UNDER_PRESSURE,
+            false => SHORT,
+        };
         (self.typical * 3).clamp(least, most)
     }
 
@@ -117,7 +127,6 @@ impl Supervisor {
         else {
             return self.on_ended(index, Ending::Code(0));
         };
-        let _ = self.poll.delete(&channel);
         self.by_pid.remove(&pid);
         task.cpu_micros += cpu_micros;
         task.is_vacant = true;
@@ -134,7 +143,10 @@ impl Supervisor {
             channel,
             cpu_micros: task.moved_in.unwrap_or_default() + cpu_micros,
             group: task.group.renewed(),
-            work: task.lodging.take().unwrap_or_else(|| task.folder.work()),
+            work: match task.lodging.take() {
+                Some(lodging) => lodging.work,
+                None => task.folder.work(),
+            },
         });
     }
 
@@ -143,16 +155,46 @@ impl Supervisor {
         let Some(task) = self.tasks.get_mut(index) else {
             return;
         };
-        let Some(lodging) = task.lodging.take() else {
+        let Some(lodging) = task.lodging.as_mut().filter(|lodging| !lodging.is_shown) else {
             return;
         };
+        lodging.is_shown = true;
         let made = make_folder(task.folder.path(), 0o700).and_then(|()| {
-            fs::rename(&lodging, task.folder.work())
-                .map_err(|error| format!("cannot move {}: {error}", lodging.display()))
+            symlink(&lodging.work, task.folder.work())
+                .map_err(|error| format!("cannot show {}: {error}", lodging.work.display()))
         });
         task.output.speak_up();
         if let Err(error) = made {
             self.note(index, &error);
+        }
+    }
+
+    /// The task is over, or begins anew elsewhere: its folder shows no work folder that is not its own.
+    pub(super) fn stop_showing(&mut self, index: usize) {
+        if let Some(task) = self.tasks.get(index)
+            && task
+                .lodging
+                .as_ref()
+                .is_some_and(|lodging| lodging.is_shown)
+        {
+            let _ = fs::remove_file(task.folder.work());
+        }
+    }
+
+    /// The work folder is this task's for good.
+    pub(super) fn take_over_work(&mut self, index: usize) {
+        self.lay_out(index);
+        self.stop_showing(index);
+        let Some(task) = self.tasks.get_mut(index) else {
+            return;
+        };
+        if let Some(lodging) = task.lodging.take()
+            && let Err(error) = fs::rename(&lodging.work, task.folder.work())
+        {
+            self.note(
+                index,
+                &format!("cannot move {}: {error}", lodging.work.display()),
+            );
         }
     }
 
@@ -176,6 +218,7 @@ impl Supervisor {
 
     /// Gives the sandbox back if it cannot be used.
     fn try_move_in(&mut self, index: usize, spare: Spare) -> Result<(), Box<Spare>> {
+        self.hand_over_ports(index);
         let level = self.level;
         let Some(task) = self.tasks.get_mut(index) else {
             return Err(Box::new(spare));
@@ -207,12 +250,13 @@ impl Supervisor {
         if !sent {
             return Err(Box::new(spare));
         }
-        // From here on the ports are the task's.
-        task.held_ports.clear();
         task.pid = Some(spare.pid);
         task.group = spare.group;
         task.moved_in = Some(spare.cpu_micros);
-        task.lodging = Some(spare.work);
+        task.lodging = Some(Lodging {
+            work: spare.work,
+            is_shown: false,
+        });
         task.output.keep_quiet();
         task.state = State::Preparing;
         task.output.connect(Source::Stdout, stdout, &self.stencil);

@@ -28,6 +28,7 @@ use crate::runner::script::Making;
 use crate::sandbox::cgroup::{Limits, TaskGroup};
 use crate::sandbox::{self, Access, Bind, View};
 use crate::sys::{self, Side};
+use crate::variables::Variables;
 
 impl Supervisor {
     /// Starts a task; if that fails, it ends with a report that says why.
@@ -51,6 +52,7 @@ impl Supervisor {
         if self.move_in(index) {
             return Ok(());
         }
+        self.hand_over_ports(index);
         let level = self.level;
         let as_root = self.machine.as_root;
         let Some(task) = self.tasks.get(index) else {
@@ -138,8 +140,6 @@ impl Supervisor {
         environment::add(&mut own, staged, program.as_deref());
         let waits_for_orders =
             !role.after.is_empty() || self.attempt.settings.keep_on_failure_minutes.is_some();
-        // From here on the ports are the task's.
-        task.held_ports.clear();
         let (runtime, runtime_far) = runtime.unzip();
         let (phases, phases_far) = phases.unzip();
         let side = sys::fork_into(sandbox::namespaces(level, as_root))
@@ -174,7 +174,7 @@ impl Supervisor {
                     watched,
                 },
                 making,
-                shell_path: self.shell.1,
+                shell_path: CString::new(self.shell.1).unwrap_or_default(),
                 environment: self.environment.of_role(&task.spec.id.role),
                 task: NextTask {
                     folder: task.folder.path().to_owned(),
@@ -198,6 +198,7 @@ impl Supervisor {
                 },
                 lock: self.lock.as_raw_fd(),
                 waits_for_orders,
+                work: None,
             }
             .live(),
             Side::Parent(pid) => {
@@ -282,7 +283,11 @@ impl Supervisor {
             }
         }
         if let Some(fd) = &task.channel {
-            self.watch(fd.as_fd(), Token::Channel(number));
+            let token = Token::Channel(number);
+            match task.moved_in {
+                None => self.watch(fd.as_fd(), token),
+                Some(_) => self.watch_for_another(fd.as_fd(), token),
+            }
         }
         if let Some(fd) = &task.marks {
             self.watch(fd.as_fd(), Token::Marks(number));
@@ -316,7 +321,7 @@ pub(super) fn own_variables(
     layout: &Layout,
     task: &Task,
     ports: &IndexMap<String, Vec<u16>>,
-) -> Vec<CString> {
+) -> Variables {
     let work = task.folder.work();
     let temporary = layout.temporary_of(&task.spec.id, task.level);
     let code = match task.level {

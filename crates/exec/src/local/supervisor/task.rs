@@ -10,7 +10,6 @@ use pinnace_core::plan::MetricRule;
 use super::output::Output;
 use crate::contract::{Level, Phase, PhaseName, TaskSpec};
 use crate::local::journal::now_micros;
-use crate::machine::HeldPort;
 use crate::runner::init::Ending;
 use crate::sandbox::TaskFolder;
 use crate::sandbox::cgroup::TaskGroup;
@@ -43,6 +42,14 @@ pub(super) enum Reason {
     TimedOut,
 }
 
+/// A work folder that a task has found.
+#[derive(Debug)]
+pub(super) struct Lodging {
+    pub(super) work: PathBuf,
+    /// Whether the task has a folder of its own, with a link to it.
+    pub(super) is_shown: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) spec: TaskSpec,
@@ -55,7 +62,8 @@ pub(super) struct Task {
     pub(super) marks_partial: Vec<u8>,
     pub(super) output: Output,
     pub(super) group: TaskGroup,
-    pub(super) held_ports: Vec<HeldPort>,
+    /// Sockets that hold its ports, see [`super::parking`].
+    pub(super) held_ports: Vec<OwnedFd>,
     pub(super) phases: Vec<Phase>,
     /// When it got its process.
     pub(super) started: Instant,
@@ -74,8 +82,8 @@ pub(super) struct Task {
     pub(super) cpu_micros: u64,
     /// If it has the sandbox of other tasks: the CPU time that they have used.
     pub(super) moved_in: Option<u64>,
-    /// Where its work folder is while it has no folder of its own.
-    pub(super) lodging: Option<PathBuf>,
+    /// Where its work folder is while it may be left to another.
+    pub(super) lodging: Option<Lodging>,
     /// Whether its sandbox is for another task.
     pub(super) is_vacant: bool,
     /// Counts up when a timer is no longer meant.
@@ -86,7 +94,7 @@ impl Task {
     pub(super) fn new(
         spec: TaskSpec,
         folder: TaskFolder,
-        held_ports: Vec<HeldPort>,
+        held_ports: Vec<OwnedFd>,
         log_bytes: u64,
         metrics: &[MetricRule],
     ) -> Self {
