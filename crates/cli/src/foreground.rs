@@ -88,7 +88,7 @@ impl Foreground {
             viewer.say(&format!("{}: running", driving.control.job().id));
         }
         let left = driving.drive();
-        let view = JobView::of(driving.control.job(), &folder);
+        let mut view = JobView::of(driving.control.job(), &folder);
         let Driving {
             control,
             viewer,
@@ -119,7 +119,11 @@ impl Foreground {
         match self.format {
             Format::Json => print_json(&view),
             Format::Text if self.quiet => {}
-            Format::Text => terminal::talk(&verdict::page(&view, bold(self.color))),
+            Format::Text => {
+                // It was told when the job began.
+                view.options.not_honoured.clear();
+                terminal::talk(&verdict::page(&view, bold(self.color)));
+            }
         }
         Ok(exit)
     }

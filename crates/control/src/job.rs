@@ -80,6 +80,9 @@ pub struct Options {
     pub nounset: bool,
     /// Another grace period than the engine's.
     pub grace_seconds: Option<u64>,
+    /// Fields of the job file that nothing comes of here, by the reason.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub not_honoured: IndexMap<String, Vec<String>>,
 }
 
 impl Options {

@@ -122,20 +122,19 @@ fn on_this_machine(feature: Feature) -> (Honour, &'static str) {
 
 /// The accounts that tell of a loss, without those that only repeat the loss of a key above them.
 pub fn losses(accounts: &[Account]) -> impl Iterator<Item = &Account> {
-    let mut above: Option<&Account> = None;
+    let mut above: Vec<&Account> = Vec::new();
     accounts
         .iter()
         .filter(|account| account.status != Honour::Honoured)
         .filter(move |account| {
-            let repeats = above.is_some_and(|above| {
-                above.reason == account.reason
-                    && account
-                        .path
-                        .strip_prefix(above.path.as_str())
-                        .is_some_and(|rest| rest.starts_with(['.', '[']))
-            });
+            let is_below = |above: &Account| {
+                let rest = account.path.strip_prefix(above.path.as_str());
+                rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+            };
+            while above.pop_if(|last| !is_below(last)).is_some() {}
+            let repeats = above.iter().any(|above| above.reason == account.reason);
             if !repeats {
-                above = Some(account);
+                above.push(account);
             }
             !repeats
         })
@@ -227,6 +226,7 @@ mod tests {
             account("extras.mine.b[0].c", Feature::Unread),
             account("extras.mineral", Feature::Unread),
             account("extras.mineral.gpu", Feature::Gpu),
+            account("extras.mineral.other", Feature::Unread),
         ];
         let paths: Vec<_> = losses(&accounts).map(|account| &account.path).collect();
         assert_eq!(

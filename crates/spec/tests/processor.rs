@@ -148,7 +148,7 @@ fn every_field_reaches_the_plan() {
         env(role, "PAI_INPUT_REMOTE_FILE"),
         "/ml/input/data/remote-file/b.csv"
     );
-    assert_eq!(role.inputs["set"].source.as_str(), "dataset:d-1:v2");
+    assert_eq!(role.inputs["set"].source.as_str(), "dataset:d-1:2");
     assert!(role.outputs["checkpoints"].append && role.outputs["board"].append);
     assert!(!role.outputs["model"].append);
     let extra = role.outputs["extra"].destination.as_ref().unwrap();
@@ -244,6 +244,17 @@ fn problems_are_found_where_they_stand() {
         ("outputs: {a: 'https://x/y'}\n", "P1128 3"),
         ("outputs: {a: data/one.csv}\n", "P1128 3"),
         ("source_dir: data/one.csv\n", "P1128 3"),
+        ("source_dir: 'oss://bucket/code/'\n", "P1128 3"),
+        ("inputs: {a: {uri: data, dataset_id: x}}\n", "P1128 3"),
+        ("inputs: {a: {dataset_id: ''}}\n", "P1128 3"),
+        ("inputs: {a: null}\n", "P0203 3"),
+        ("job_type: 3\n", "P0203 3"),
+        ("outputs: {a: {name: b, uri: ./o}}\n", "P1130 3"),
+        ("outputs: {a: ./o, b: ./o/}\n", "P1131 3"),
+        (
+            "output_channels: [{name: a.b}]\noutputs: {a_b: ./o}\n",
+            "P1124 3",
+        ),
         ("inputs: {a: ./none}\n", "P1014 3"),
         ("source_dir: ./none\n", "P1014 3"),
         ("metric_definitions: [{name: a, regex: 'x'}]\n", "P1129 3"),
@@ -251,6 +262,84 @@ fn problems_are_found_where_they_stand() {
     ] {
         assert_eq!(problems(lines), [expected], "{lines}");
     }
+}
+
+#[test]
+fn a_command_that_names_what_is_not_there_is_told() {
+    let read = |command: &str, outputs: &[Setting]| -> Vec<String> {
+        let text = format!(
+            "image_uri: x\ncommand: {command}\nparameters: {{epochs: 1}}\nenvironments: {{PAI_HPS_OWN: 1}}\noutput_channels: [{{name: logs}}]\n"
+        );
+        let outcome = read_with(&text, &[], outputs);
+        let codes = outcome.diagnostics.iter().map(|one| one.code.id.to_owned());
+        codes.collect()
+    };
+    for good in [
+        "a $PAI_HPS_EPOCHS ${PAI_HPS_SEED:-1} $PAI_HPS_OWN",
+        "[cp, a, /ml/output/logs/b]",
+        "ls /ml/output/* $PAI_OUTPUT_LOGS",
+    ] {
+        assert_eq!(read(good, &[]), Vec::<String>::new(), "{good}");
+    }
+    for bad in [
+        "a $PAI_HPS_EPOCH $PAI_HPS_EPOCH",
+        "cat ${PAI_INPUT_TRAIN}/x",
+        "[cp, a, /ml/output/model/b]",
+    ] {
+        assert_eq!(read(bad, &[]), ["P1132"], "{bad}");
+    }
+    let model = [Setting::output("model=there")];
+    let command = "cp a /ml/output/model/b $PAI_OUTPUT_MODEL";
+    assert_eq!(read(command, &model), Vec::<String>::new());
+    let odd = [Setting::output("../../etc=there")];
+    assert_eq!(read("a", &odd), ["P0205"]);
+}
+
+#[test]
+fn null_is_the_same_as_leaving_an_argument_out() {
+    let least = "image_uri: x\ncommand: y\n";
+    let plan = job_of(least).plan;
+    for key in [
+        "source_dir",
+        "job_type",
+        "parameters",
+        "environments",
+        "requirements",
+        "max_run_time",
+        "base_job_name",
+        "output_path",
+        "instance_type",
+        "instance_count",
+        "spot_spec",
+        "resource_type",
+        "user_vpc_config",
+        "experiment_config",
+        "settings",
+        "labels",
+        "inputs",
+        "outputs",
+        "input_channels",
+        "output_channels",
+        "metric_definitions",
+        "wait",
+        "show_logs",
+    ] {
+        for null in ["null", "~", ""] {
+            let job = job_of(&format!("{least}{key}: {null}\n"));
+            assert_eq!(job.plan, plan, "{key}: {null}");
+        }
+    }
+}
+
+#[test]
+fn a_dataset_has_the_version_that_pai_writes() {
+    let source = |id: &str| {
+        let text = format!("image_uri: x\ncommand: y\ninputs: {{a: {{dataset_id: {id}}}}}\n");
+        worker(&job_of(&text).plan).inputs["a"].source.to_string()
+    };
+    assert_eq!(source("d-abc"), "dataset:d-abc");
+    assert_eq!(source("d-abc/v2"), "dataset:d-abc:2");
+    assert_eq!(source("d-abc/2"), "dataset:d-abc:2");
 }
 
 #[test]

@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use clap::{Args, ValueEnum};
 use indexmap::IndexMap;
 use pinnace_control::view::JobView;
+use pinnace_core::words;
 use pinnace_exec::metric::{self, Point};
 use serde::Serialize;
 
@@ -73,6 +74,20 @@ impl Metrics {
         let store = state::open(color)?;
         let id = state::find(&store, &self.job, color)?;
         let job = state::load(&store, &id, color)?;
+        let known: Vec<&str> = job.plan.metrics.iter().map(|rule| &*rule.name).collect();
+        if known.is_empty() {
+            complain(color, &format!("the file of `{id}` defines no metrics"));
+            return Err(Exit::Usage);
+        }
+        if let Some(metric) = self.metric.as_deref().filter(|name| !known.contains(name)) {
+            let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            let all = words::listed(&known, "and");
+            complain(
+                color,
+                &format!("`{id}` has no metric `{metric}`; it has {all}"),
+            );
+            return Err(Exit::Usage);
+        }
         let view = JobView::of(&job, store.folder());
         let mut all = Vec::new();
         for task in &view.tasks {

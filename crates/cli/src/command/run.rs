@@ -7,6 +7,7 @@ use pinnace_control::admit::Admitted;
 use pinnace_control::control::hand_in;
 use pinnace_control::job::{Job, Options, Submission};
 use pinnace_control::store::Store;
+use pinnace_core::fidelity::{Account, Engine, Feature, Honour, losses};
 use pinnace_core::lifecycle::{Condition, Shown};
 use pinnace_exec::Secrets;
 use pinnace_spec::diagnostic::render;
@@ -214,6 +215,10 @@ impl Run {
                 short.join(", ")
             ));
         }
+        let not_honoured = not_honoured(&job.fidelity);
+        if !self.quiet {
+            tell_losses(&not_honoured);
+        }
         let cluster = job.plan.placement.cluster.as_deref();
         if let Some(cluster) = cluster.filter(|name| !self.quiet && !clusters.contains_key(*name)) {
             terminal::talk(&format!(
@@ -233,12 +238,35 @@ impl Run {
             time_limit_seconds: self.time_limit,
             nounset: reader.compat() == Compat::OpenPai,
             grace_seconds: self.grace,
+            not_honoured,
         };
         Ok(Submission {
             plan: job.plan,
             options,
             secrets,
         })
+    }
+}
+
+/// The fields that nothing comes of, by the reason.
+fn not_honoured(accounts: &[Account]) -> IndexMap<String, Vec<String>> {
+    let mut by_reason: IndexMap<String, Vec<String>> = IndexMap::new();
+    for account in losses(accounts).filter(|account| account.status == Honour::NotHonoured) {
+        let fields = by_reason.entry(account.reason.clone()).or_default();
+        fields.push(account.path.clone());
+    }
+    by_reason
+}
+
+/// Says what nothing comes of, but for what warnings have told of already.
+fn tell_losses(not_honoured: &IndexMap<String, Vec<String>>) {
+    let (_, unread) = Engine::Local.honour(Feature::Unread);
+    for (reason, fields) in not_honoured.iter().filter(|(reason, _)| *reason != unread) {
+        let fields: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+        terminal::talk(&format!(
+            "note: not honoured here: {} ({reason})\n",
+            fields.join(", ")
+        ));
     }
 }
 

@@ -70,9 +70,17 @@ impl View<'_> {
             self.value("needs", &line, &format!("{path}.resources.cpu"));
             return;
         }
+        let cores = match needs.cpu {
+            0 => "as many cores as there are".to_owned(),
+            cores => words::count(cores as usize, "core"),
+        };
+        let memory = match needs.memory_mb {
+            0 => "as much memory as there is".to_owned(),
+            memory => format!("{} memory", mebibytes(memory)),
+        };
         let mut rows = vec![
-            ("cpu", words::count(needs.cpu as usize, "core")),
-            ("memoryMB", format!("{} memory", mebibytes(needs.memory_mb))),
+            ("cpu", cores),
+            ("memoryMB", memory),
             ("gpu", gpus(needs.gpu)),
             ("shmMB", format!("{} of /dev/shm", mebibytes(needs.shm_mb))),
         ];

@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 
 use pinnace_control::view::{JobView, TaskView};
 use pinnace_core::lifecycle::{Budget, Decision, Rule, Shown};
+use pinnace_core::words;
 use pinnace_exec::log::{Stream, tail};
 use pinnace_exec::{ExitReport, PhaseName};
 
@@ -236,6 +237,11 @@ fn not_enforced(page: &mut String, view: &JobView) {
     }
     for what in told {
         field(page, "not kept", what);
+    }
+    for (reason, fields) in &view.options.not_honoured {
+        let fields: Vec<String> = fields.iter().map(|name| format!("`{name}`")).collect();
+        let told = format!("{}: {reason}", words::listed(&fields, "and"));
+        field(page, "not kept", &told);
     }
 }
 

@@ -254,6 +254,49 @@ fn a_requirement_that_does_not_exist_fails_the_job_with_what_pip_says() {
     );
 }
 
+#[test]
+fn what_a_machine_cannot_honour_is_said_once_and_kept() {
+    let place = Place::new();
+    let lines = "resource_type: Lingjun\nuser_vpc_config: {vpc_id: v, security_group_id: s}\n";
+    let said = run(&place, "cloudy", "true", lines).succeeded();
+    let told = "not honoured here: `resource_type`, `user_vpc_config` (only the cloud has it)";
+    assert_eq!(said.stderr.matches(told).count(), 1, "{said:?}");
+    assert_eq!(
+        said.stderr.matches("user_vpc_config").count(),
+        1,
+        "{said:?}"
+    );
+    let shown = place.pinnace(&["show", "cloudy"]).succeeded();
+    let kept = "`resource_type` and `user_vpc_config`: only the cloud has it";
+    assert!(shown.stdout.contains(kept), "{shown:?}");
+}
+
+#[test]
+fn metrics_are_shown_and_a_wrong_name_is_told() {
+    let place = Place::new();
+    let lines = "metric_definitions: [{Name: loss, Regex: 'loss=([0-9.]+)'}]\n";
+    run(&place, "learns", "echo loss=0.5; echo loss=0.25", lines).succeeded();
+    let values = place
+        .pinnace(&["metrics", "learns", "loss", "--format", "json"])
+        .succeeded()
+        .json();
+    let points = values[0]["points"].as_array().unwrap();
+    let values: Vec<f64> = points
+        .iter()
+        .map(|point| point["value"].as_f64().unwrap())
+        .collect();
+    assert_eq!(values, [0.5, 0.25]);
+    let table = place.pinnace(&["metrics", "learns"]).succeeded().stdout;
+    assert!(table.contains("█▁"), "{table}");
+    let said = place.pinnace(&["metrics", "learns", "los"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("no metric `los`; it has `loss`"));
+    run(&place, "mute", "true", "").succeeded();
+    let said = place.pinnace(&["metrics", "mute"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("defines no metrics"), "{said:?}");
+}
+
 /// Writes an empty package into a folder, as an index would hold it.
 pub(crate) fn wheel(folder: &Path, version: &str) {
     let script = format!(

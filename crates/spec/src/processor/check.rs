@@ -3,22 +3,37 @@
 use std::collections::HashMap;
 
 use super::fields::JOB_TYPES;
+use super::mentions::{self, Bound};
 use super::model::{Declared, Processor};
 use super::names::variable_part;
-use super::read::any;
+use super::read::{any, given};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::yaml::Node;
-use crate::yaml::access::{Name, value};
+use crate::yaml::access::Name;
 
-/// Reports all that is wrong between fields. `given` are the inputs that flags name.
-pub fn check(processor: &Processor<'_>, given: &[&str], out: &mut Diagnostics) {
+/// Reports all that is wrong between fields. `bound` is what flags name.
+pub fn check(processor: &Processor<'_>, bound: Bound<'_>, out: &mut Diagnostics) {
     job_type(processor, out);
-    channels(processor, given, out);
+    channels(processor, bound.inputs, out);
+    repeated_names(processor, out);
     variables(processor, out);
     spot(processor, out);
     requirements(processor, out);
-    output_folder(processor, out);
+    let texts = command_texts(processor);
+    output_folder(&texts, out);
+    mentions::check(processor, &texts, bound, out);
+}
+
+/// What a command is made of.
+fn command_texts<'d>(processor: &Processor<'d>) -> Vec<&'d Node<'d>> {
+    match given(processor.root, "command") {
+        Some(command) => match command.as_list() {
+            Some(items) => items.iter().collect(),
+            None => vec![command],
+        },
+        None => Vec::new(),
+    }
 }
 
 fn job_type(processor: &Processor<'_>, out: &mut Diagnostics) {
@@ -34,12 +49,12 @@ fn job_type(processor: &Processor<'_>, out: &mut Diagnostics) {
     out.push(Diagnostic::new(&codes::ODD_JOB_TYPE, name.span, message).help(help));
 }
 
-fn channels(processor: &Processor<'_>, given: &[&str], out: &mut Diagnostics) {
+fn channels(processor: &Processor<'_>, bound: &[&str], out: &mut Diagnostics) {
     for declared in [&processor.input_channels, &processor.output_channels] {
         repeated(declared, out);
     }
     let named = |name: &str| {
-        given.contains(&name) || processor.inputs.iter().any(|input| input.name.text == name)
+        bound.contains(&name) || processor.inputs.iter().any(|input| input.name.text == name)
     };
     for channel in &processor.input_channels {
         if channel.required && !named(channel.name.text) {
@@ -73,6 +88,21 @@ fn channels(processor: &Processor<'_>, given: &[&str], out: &mut Diagnostics) {
     }
 }
 
+/// An object in a channel may say the name of the channel once more, and must not say another.
+fn repeated_names(processor: &Processor<'_>, out: &mut Diagnostics) {
+    for channel in processor.inputs.iter().chain(&processor.outputs) {
+        let name = channel.name.text;
+        if let Some(other) = channel.repeated.filter(|other| other.text != name) {
+            let message = format!("the channel `{name}` calls itself `{}`", other.text);
+            out.push(
+                Diagnostic::new(&codes::ODD_CHANNEL_NAME, other.span, message)
+                    .related(channel.name.span, "what counts")
+                    .help("remove `name`, or rename the channel"),
+            );
+        }
+    }
+}
+
 fn repeated(channels: &[Declared<'_>], out: &mut Diagnostics) {
     let mut seen: HashMap<&str, Name<'_>> = HashMap::new();
     for channel in channels {
@@ -91,7 +121,12 @@ fn repeated(channels: &[Declared<'_>], out: &mut Diagnostics) {
 fn variables(processor: &Processor<'_>, out: &mut Diagnostics) {
     let parameters = processor.parameters.iter().map(|(name, _)| *name).collect();
     let inputs = processor.inputs.iter().map(|input| input.name).collect();
-    let outputs = processor.outputs.iter().map(|output| output.name).collect();
+    let mut outputs: Vec<Name<'_>> = processor.outputs.iter().map(|output| output.name).collect();
+    for declared in &processor.output_channels {
+        if !outputs.iter().any(|name| name.text == declared.name.text) {
+            outputs.push(declared.name);
+        }
+    }
     let groups: [(&str, Vec<Name<'_>>); 3] = [
         ("PAI_HPS_", parameters),
         ("PAI_INPUT_", inputs),
@@ -118,7 +153,7 @@ fn variables(processor: &Processor<'_>, out: &mut Diagnostics) {
 }
 
 fn spot(processor: &Processor<'_>, out: &mut Diagnostics) {
-    let Some(spot) = value(processor.root, "spot_spec") else {
+    let Some(spot) = given(processor.root, "spot_spec") else {
         return;
     };
     let strategy = any(spot, &["spot_strategy", "SpotStrategy"]);
@@ -132,9 +167,7 @@ fn spot(processor: &Processor<'_>, out: &mut Diagnostics) {
                     .help("add `spot_discount_limit: 0.5`, or use `SpotAsPriceGo`"),
             );
         }
-        (Some(strategy), Some(limit))
-            if strategy.as_text() == Some("SpotAsPriceGo") && !limit.is_null() =>
-        {
+        (Some(strategy), Some(limit)) if strategy.as_text() == Some("SpotAsPriceGo") => {
             let message = "`SpotAsPriceGo` has no limit";
             out.push(
                 Diagnostic::new(&codes::BAD_SPOT_LIMIT, limit.span, message)
@@ -187,14 +220,7 @@ fn requirements(processor: &Processor<'_>, out: &mut Diagnostics) {
 }
 
 /// The SDK's own documentation names a folder that no task ever sees.
-fn output_folder(processor: &Processor<'_>, out: &mut Diagnostics) {
-    let Some(command) = value(processor.root, "command") else {
-        return;
-    };
-    let texts = match command.as_list() {
-        Some(items) => items.iter().collect(),
-        None => vec![command],
-    };
+fn output_folder(texts: &[&Node<'_>], out: &mut Diagnostics) {
     for node in texts {
         if node
             .as_text()

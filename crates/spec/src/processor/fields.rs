@@ -7,6 +7,11 @@ use pinnace_core::fidelity::Feature;
 
 use crate::shape::{self, FREE_MAP, Field, Object, Shape, TEXT, TEXTS, TextRule, Unknown, field};
 
+/// An argument with a default; `None` in Python is the same as leaving it out.
+const fn optional(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    field(name, shape, doc).or_null()
+}
+
 /// What a whole processor file holds.
 pub static SHAPE: Shape = Shape::Object(&PROCESSOR);
 
@@ -22,8 +27,8 @@ pub fn json_schema() -> serde_json::Value {
 pub fn reference() -> String {
     let introduction = "\
 Every field of a processor file as Pinnace reads it: the arguments of `Processor(...)` and of its `run(...)`,
-under their own names. The same table checks a file and makes the JSON Schema that `pinnace schema processor`
-prints.";
+under their own names. `null` for one that is not required is the same as leaving it out, as in Python. The same
+table checks a file and makes the JSON Schema that `pinnace schema processor` prints.";
     shape::reference(&SHAPE, "Fields of a processor", introduction)
 }
 
@@ -33,7 +38,8 @@ const MOST_INSTANCES: i64 = 10_000;
 /// A year; PAI itself names no limit.
 const LONGEST_RUN: i64 = 366 * 24 * 3600;
 
-const CHANNEL_RULE: TextRule = TextRule {
+/// What a channel can be called.
+pub const CHANNEL_RULE: TextRule = TextRule {
     accepts: |text| {
         text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
             && text
@@ -103,54 +109,54 @@ const PROCESSOR_FIELDS: &[Field] = &[
         .needs(Feature::Image),
     field("command", COMMAND, "What runs: a text is given to `sh -c`, a list is run as it is, without a shell.")
         .required_with_stub("python main.py"),
-    field("source_dir", TEXT, "The folder of the code. Tasks see a snapshot of it at `/ml/usercode`, which is also where they start. A `requirements.txt` in it is installed.")
+    optional("source_dir", TEXT, "The folder of the code. Tasks see a snapshot of it at `/ml/usercode`, which is also where they start. A `requirements.txt` in it is installed.")
         .default_rule("no code"),
-    field("job_type", TEXT, "Which framework spreads the work over the instances: `PyTorchJob`, `TFJob`, `XGBoostJob` or `MPIJob`.")
+    optional("job_type", TEXT, "Which framework spreads the work over the instances: `PyTorchJob`, `TFJob`, `XGBoostJob` or `MPIJob`.")
         .default("\"PyTorchJob\""),
-    field(
+    optional(
         "parameters",
         Shape::Map { key: "parameter", keys: PARAMETER_RULE, of: &Shape::Any, min: 0 },
         "Named values for the code: in `hyperparameters.json` as texts, in `parameters.json` with their types, and in `PAI_HPS_<NAME>`.",
     ),
-    field(
+    optional(
         "environments",
         Shape::Map { key: "environment variable", keys: VARIABLE_RULE, of: &Shape::Scalar, min: 0 },
         "Environment variables of the tasks.",
     ),
-    field("requirements", TEXTS, "Python packages, each as in `requirements.txt`. They win over the `requirements.txt` of the code."),
-    field("max_run_time", Shape::Integer { min: 1, max: LONGEST_RUN, null: true }, "How many seconds the job may run.")
+    optional("requirements", TEXTS, "Python packages, each as in `requirements.txt`. They win over the `requirements.txt` of the code."),
+    optional("max_run_time", Shape::Integer { min: 1, max: LONGEST_RUN, null: false }, "How many seconds the job may run.")
         .default_rule("no limit"),
-    field("base_job_name", Shape::Text(JOB_NAME_RULE), "The name of the job; its identifier begins with it.")
+    optional("base_job_name", Shape::Text(JOB_NAME_RULE), "The name of the job; its identifier begins with it.")
         .default("\"processor\""),
-    field("output_path", TEXT, "Where outputs go that have no place of their own: each to a folder of its name, below a folder of the job.")
+    optional("output_path", TEXT, "Where outputs go that have no place of their own: each to a folder of its name, below a folder of the job.")
         .default_rule("a folder that Pinnace keeps"),
-    field("instance_type", TEXT, "The kind of machine.")
+    optional("instance_type", TEXT, "The kind of machine.")
         .default("\"local\"")
         .needs(Feature::Sku)
         .needs_by_value(&[("local", Feature::Plan), ("local_gpu", Feature::Plan)]),
-    field("instance_count", Shape::Integer { min: 1, max: MOST_INSTANCES, null: true }, "How many instances work together.")
+    optional("instance_count", Shape::Integer { min: 1, max: MOST_INSTANCES, null: false }, "How many instances work together.")
         .default("1"),
-    field("spot_spec", Shape::Object(&SPOT_SPEC), "Bids for machines that others may take over.").needs(Feature::Cloud),
-    field("resource_type", Shape::Choice(&["Lingjun", "General"]), "The kind of computing resource.")
+    optional("spot_spec", Shape::Object(&SPOT_SPEC), "Bids for machines that others may take over.").needs(Feature::Cloud),
+    optional("resource_type", Shape::Choice(&["Lingjun", "General"]), "The kind of computing resource.")
         .default("\"General\"")
         .needs(Feature::Cloud)
         .needs_by_value(&[("General", Feature::Plan)]),
-    field("user_vpc_config", Shape::Object(&VPC), "The network that instances join.").needs(Feature::Cloud),
-    field("experiment_config", Shape::Object(&EXPERIMENT), "The experiment to which the job belongs.").needs(Feature::Cloud),
-    field("settings", Shape::Object(&SETTINGS), "Settings of the service.").needs(Feature::Cloud),
-    field(
+    optional("user_vpc_config", Shape::Object(&VPC), "The network that instances join.").needs(Feature::Cloud),
+    optional("experiment_config", Shape::Object(&EXPERIMENT), "The experiment to which the job belongs.").needs(Feature::Cloud),
+    optional("settings", Shape::Object(&SETTINGS), "Settings of the service.").needs(Feature::Cloud),
+    optional(
         "labels",
         Shape::Map { key: "label", keys: TextRule::ANY, of: &Shape::Scalar, min: 0 },
         "Words for people, by name.",
     )
     .needs(Feature::Words),
-    field("inputs", Shape::Map { key: "input channel", keys: CHANNEL_RULE, of: &INPUT, min: 0 }, "Data that the tasks read, at `/ml/input/data/<channel>`: a path, a URL or a dataset."),
-    field("outputs", Shape::Map { key: "output channel", keys: CHANNEL_RULE, of: &OUTPUT, min: 0 }, "Where what tasks write to `/ml/output/<channel>` goes: a path, a URL or a dataset."),
-    field("input_channels", CHANNELS, "The inputs that the code knows."),
-    field("output_channels", CHANNELS, "The outputs that the code writes; each gets a place, also if `outputs` names none."),
-    field("metric_definitions", METRICS, "Numbers to find in what the tasks print."),
-    field("wait", Shape::Flag, "Whether the SDK waits for the end.").default("true").needs_by_value(&[("false", Feature::Watching)]),
-    field("show_logs", Shape::Flag, "Whether the SDK prints the logs while it waits.").default("true").needs_by_value(&[("false", Feature::Watching)]),
+    optional("inputs", Shape::Map { key: "input channel", keys: CHANNEL_RULE, of: &INPUT, min: 0 }, "Data that the tasks read, at `/ml/input/data/<channel>`: a path, a URL or a dataset."),
+    optional("outputs", Shape::Map { key: "output channel", keys: CHANNEL_RULE, of: &OUTPUT, min: 0 }, "Where what tasks write to `/ml/output/<channel>` goes: a path, a URL or a dataset."),
+    optional("input_channels", CHANNELS, "The inputs that the code knows."),
+    optional("output_channels", CHANNELS, "The outputs that the code writes; each gets a place, also if `outputs` names none."),
+    optional("metric_definitions", METRICS, "Numbers to find in what the tasks print."),
+    optional("wait", Shape::Flag, "Whether the SDK waits for the end.").default("true").needs_by_value(&[("false", Feature::Watching)]),
+    optional("show_logs", Shape::Flag, "Whether the SDK prints the logs while it waits.").default("true").needs_by_value(&[("false", Feature::Watching)]),
 ];
 
 const COMMAND: Shape = Shape::Either(&[
@@ -169,7 +175,7 @@ static SPOT_SPEC: Object = Object {
             .also(&["SpotStrategy"])
             .required_with_stub("SpotAsPriceGo")
             .needs(Feature::Cloud),
-        field("spot_discount_limit", Shape::Number, "The highest price as a part of the full one, from 0 to 1 with two decimals: 0.5 is half of it.")
+        optional("spot_discount_limit", Shape::Number, "The highest price as a part of the full one, from 0 to 1 with two decimals: 0.5 is half of it.")
             .also(&["SpotDiscountLimit"])
             .needs(Feature::Cloud),
     ],
@@ -189,10 +195,10 @@ static VPC: Object = Object {
             .also(&["SecurityGroupId"])
             .required()
             .needs(Feature::Cloud),
-        field("switch_id", TEXT, "The switch.")
+        optional("switch_id", TEXT, "The switch.")
             .also(&["SwitchId"])
             .needs(Feature::Cloud),
-        field("extended_cidrs", TEXTS, "More address ranges.")
+        optional("extended_cidrs", TEXTS, "More address ranges.")
             .also(&["ExtendedCidrs", "ExtendedCIDRs"])
             .needs(Feature::Cloud),
     ],
@@ -216,20 +222,20 @@ static SETTINGS: Object = Object {
     name: "settings",
     doc: "Settings of the service.",
     fields: &[
-        field(
+        optional(
             "AIMasterType",
             TEXT,
             "The kind of the service's own watcher.",
         )
         .needs(Feature::Cloud),
-        field(
+        optional(
             "EnableErrorMonitoringInAIMaster",
             Shape::Flag,
             "Whether the watcher looks for errors.",
         )
         .needs(Feature::Cloud),
-        field("ErrorMonitoringArgs", TEXT, "Arguments of the watcher.").needs(Feature::Cloud),
-        field(
+        optional("ErrorMonitoringArgs", TEXT, "Arguments of the watcher.").needs(Feature::Cloud),
+        optional(
             "Priority",
             Shape::Integer {
                 min: 1,
@@ -251,7 +257,7 @@ static INPUT_PLACE: Object = Object {
     name: "input",
     doc: "Where an input lies: one of a URI and a dataset.",
     fields: &[
-        field("input_uri", TEXT, "A path or a URL.").also(&["InputUri", "uri"]),
+        optional("input_uri", TEXT, "A path or a URL.").also(&["InputUri", "uri"]),
         DATASET_ID,
         DATASET_NAME,
         CHANNEL_NAME,
@@ -264,7 +270,7 @@ static OUTPUT_PLACE: Object = Object {
     name: "output",
     doc: "Where an output goes: one of a URI and a dataset.",
     fields: &[
-        field("output_uri", TEXT, "A path or a URL.").also(&["OutputUri", "uri"]),
+        optional("output_uri", TEXT, "A path or a URL.").also(&["OutputUri", "uri"]),
         DATASET_ID,
         DATASET_NAME,
         CHANNEL_NAME,
@@ -273,18 +279,18 @@ static OUTPUT_PLACE: Object = Object {
     absent: &[],
 };
 
-const DATASET_ID: Field = field(
+const DATASET_ID: Field = optional(
     "dataset_id",
     TEXT,
     "A dataset of the catalogue, by its name and, after a `/`, its version.",
 )
 .also(&["DatasetId"]);
 
-const DATASET_NAME: Field = field("dataset_name", TEXT, "The dataset's name for people.")
+const DATASET_NAME: Field = optional("dataset_name", TEXT, "The dataset's name for people.")
     .also(&["DatasetName"])
     .needs(Feature::Words);
 
-const CHANNEL_NAME: Field = field("name", TEXT, "The channel once more, as the SDK writes it.")
+const CHANNEL_NAME: Field = optional("name", TEXT, "The channel once more, as the SDK writes it.")
     .also(&["Name"])
     .needs(Feature::Words);
 
@@ -302,24 +308,24 @@ static CHANNEL: Object = Object {
         field("name", Shape::Text(CHANNEL_RULE), "Its name.")
             .also(&["Name"])
             .required(),
-        field("description", TEXT, "For people.")
+        optional("description", TEXT, "For people.")
             .also(&["Description"])
             .needs(Feature::Words),
-        field(
+        optional(
             "required",
             Shape::Flag,
             "Whether the job cannot do without it.",
         )
         .also(&["Required"])
         .default("false"),
-        field(
+        optional(
             "supported_channel_types",
             TEXTS,
             "Which kinds of storage it may be.",
         )
         .also(&["SupportedChannelTypes"])
         .needs(Feature::Words),
-        field(
+        optional(
             "properties",
             FREE_MAP,
             "More about it; `ossAppendable` keeps what lies at its place already.",
@@ -350,7 +356,7 @@ static METRIC: Object = Object {
         )
         .also(&["Regex"])
         .required(),
-        field("description", TEXT, "For people.")
+        optional("description", TEXT, "For people.")
             .also(&["Description"])
             .needs(Feature::Words),
     ],

@@ -6,16 +6,17 @@
 pub mod check;
 pub mod fields;
 pub mod lower;
+pub mod mentions;
 pub mod model;
 pub mod names;
 pub mod python;
 pub mod read;
 
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::job::{Dialect, Job, Request};
 use crate::library::Library;
 use crate::secrets::SecretValues;
-use crate::setting;
+use crate::setting::{self, Binding};
 use crate::shape;
 use crate::source::Sources;
 use crate::yaml::Node;
@@ -44,8 +45,13 @@ pub fn read_job(
     let processor = read::processor(root);
     let inputs = setting::bindings(request.inputs, sources, out);
     let outputs = setting::bindings(request.outputs, sources, out);
-    let given: Vec<&str> = inputs.iter().map(setting::Binding::name_text).collect();
-    check::check(&processor, &given, out);
+    let inputs = well_named(inputs, out);
+    let outputs = well_named(outputs, out);
+    let bound = mentions::Bound {
+        inputs: &inputs.iter().map(Binding::name_text).collect::<Vec<_>>(),
+        outputs: &outputs.iter().map(Binding::name_text).collect::<Vec<_>>(),
+    };
+    check::check(&processor, bound, out);
     let registers = setting::bindings(request.registers, sources, out);
     let flags = lower::Flags {
         inputs,
@@ -62,4 +68,22 @@ pub fn read_job(
         fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
         secrets: SecretValues::of_document(root),
     })
+}
+
+/// The flags whose names can be those of channels; the others are reported.
+fn well_named<'s>(flags: Vec<Binding<'s>>, out: &mut Diagnostics) -> Vec<Binding<'s>> {
+    let rule = &fields::CHANNEL_RULE;
+    let fits = |flag: &Binding<'s>| {
+        let name = flag.name_text();
+        (rule.accepts)(name) && name.len() <= rule.max_length
+    };
+    let (good, bad): (Vec<_>, Vec<_>) = flags.into_iter().partition(fits);
+    for flag in &bad {
+        let message = format!("channel `{}` must be {}", flag.name_text(), rule.words);
+        out.push(
+            Diagnostic::new(&codes::BAD_TEXT, flag.name, message)
+                .help("name a channel of the processor"),
+        );
+    }
+    good
 }

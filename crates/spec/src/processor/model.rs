@@ -40,6 +40,8 @@ pub struct Channel<'d> {
     pub name: Name<'d>,
     /// The text that says where it lies; `None` if an object names no place.
     pub place: Option<Place<'d>>,
+    /// The name of the channel once more, if an object says it.
+    pub repeated: Option<Name<'d>>,
     /// The whole value.
     pub node: &'d Node<'d>,
 }
@@ -51,15 +53,13 @@ pub enum Place<'d> {
     Uri(&'d Node<'d>),
     /// A dataset.
     Dataset(&'d Node<'d>),
-}
-
-impl<'d> Place<'d> {
-    /// The text itself.
-    pub fn node(self) -> &'d Node<'d> {
-        match self {
-            Place::Uri(node) | Place::Dataset(node) => node,
-        }
-    }
+    /// One of each, of which only one can be meant.
+    Both {
+        /// The path or URL.
+        uri: &'d Node<'d>,
+        /// The dataset.
+        dataset: &'d Node<'d>,
+    },
 }
 
 /// A channel that the code knows.

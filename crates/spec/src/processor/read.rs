@@ -3,6 +3,7 @@
 
 use super::model::{Channel, Declared, Metric, Place, Processor};
 use crate::yaml::access::{Name, entries, integer, items, name, value};
+use crate::yaml::node::Kind;
 use crate::yaml::{Entry, Node};
 
 /// Reads a processor.
@@ -17,8 +18,10 @@ pub fn processor<'d>(root: &'d Node<'d>) -> Processor<'d> {
         |key| -> Vec<Declared<'d>> { items(value(root, key)).iter().filter_map(channel).collect() };
     Processor {
         root,
-        source_dir: value(root, "source_dir").and_then(name),
-        job_type: value(root, "job_type").and_then(name),
+        source_dir: given(root, "source_dir").and_then(name),
+        job_type: given(root, "job_type")
+            .filter(|node| node.kind() == Kind::Text)
+            .and_then(name),
         parameters: pairs("parameters"),
         environments: pairs("environments"),
         requirements: items(value(root, "requirements"))
@@ -40,27 +43,35 @@ pub fn processor<'d>(root: &'d Node<'d>) -> Processor<'d> {
     }
 }
 
+/// The value of a key; `null` is none.
+pub fn given<'d>(node: &'d Node<'d>, key: &str) -> Option<&'d Node<'d>> {
+    value(node, key).filter(|node| !node.is_null())
+}
+
 /// The value of the first of some spellings.
 pub fn any<'d>(node: &'d Node<'d>, keys: &[&str]) -> Option<&'d Node<'d>> {
-    keys.iter().find_map(|key| value(node, key))
+    keys.iter().find_map(|key| given(node, key))
 }
 
 fn places<'d>(node: Option<&'d Node<'d>>, uri: &[&str]) -> Vec<Channel<'d>> {
     let place = |entry: &'d Entry<'d>| {
         let node = &entry.value;
         if node.as_text().is_some() {
-            return Some(Place::Uri(node));
+            return Some(Place::Uri(node)).filter(|_| !node.is_null());
         }
         let text = |keys: &[&str]| any(node, keys).filter(|node| node.as_text().is_some());
-        text(uri)
-            .map(Place::Uri)
-            .or_else(|| text(&["dataset_id", "DatasetId"]).map(Place::Dataset))
+        match (text(uri), text(&["dataset_id", "DatasetId"])) {
+            (Some(uri), Some(dataset)) => Some(Place::Both { uri, dataset }),
+            (Some(uri), None) => Some(Place::Uri(uri)),
+            (None, dataset) => dataset.map(Place::Dataset),
+        }
     };
     entries(node)
         .iter()
         .map(|entry| Channel {
             name: Name::of_key(entry),
             place: place(entry),
+            repeated: any(&entry.value, &["name", "Name"]).and_then(name),
             node: &entry.value,
         })
         .collect()

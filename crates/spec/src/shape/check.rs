@@ -240,7 +240,8 @@ impl Checker<'_> {
                 self.two_spellings(path, map, entry, field);
             }
             present |= bit;
-            if !fits(&entry.value, &field.shape) {
+            let is_left_out = field.nullable && entry.value.is_null();
+            if !is_left_out && !fits(&entry.value, &field.shape) {
                 self.value(&path.field(entry), &entry.value, &field.shape);
             }
         }

@@ -64,6 +64,8 @@ pub struct Field {
     pub shape: Shape,
     /// Whether it must be there.
     pub required: bool,
+    /// Whether `null` is the same as leaving it out.
+    pub nullable: bool,
     /// What a missing one means.
     pub default: Default,
     /// A value to start from, as YAML on one line; empty if there is none that makes sense.
@@ -239,6 +241,7 @@ pub const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field
         also: &[],
         shape,
         required: false,
+        nullable: false,
         default: Default::None,
         stub: "",
         doc,
@@ -260,6 +263,13 @@ impl Field {
     pub const fn required_with_stub(mut self, stub: &'static str) -> Self {
         self.required = true;
         self.stub = stub;
+        self
+    }
+
+    /// `null` is the same as leaving it out.
+    #[must_use]
+    pub const fn or_null(mut self) -> Self {
+        self.nullable = true;
         self
     }
 

@@ -110,12 +110,32 @@ fn field_schema(field: &'static Field, doc: &str, definitions: &mut Definitions)
     let mut schema = Map::new();
     schema.insert("description".into(), description.into());
     if let Value::Object(shape) = shape_schema(&field.shape, definitions) {
-        schema.extend(shape);
+        schema.extend(if field.nullable {
+            or_null(shape)
+        } else {
+            shape
+        });
     }
     if let Some(default) = default {
         schema.insert("default".into(), default);
     }
     Value::Object(schema)
+}
+
+/// The same, or `null`.
+fn or_null(mut shape: Map<String, Value>) -> Map<String, Value> {
+    if let Some(Value::Array(values)) = shape.get_mut("enum") {
+        values.push(Value::Null);
+    } else if let Some(kind) = shape.get_mut("type") {
+        match kind {
+            Value::Array(kinds) => kinds.push("null".into()),
+            one => *one = json!([one, "null"]),
+        }
+    } else if !shape.is_empty() {
+        let either = json!([shape, { "type": "null" }]);
+        shape = Map::from_iter([("anyOf".to_owned(), either)]);
+    }
+    shape
 }
 
 fn shape_schema(shape: &'static Shape, definitions: &mut Definitions) -> Value {

@@ -3,30 +3,21 @@
 use indexmap::IndexMap;
 use pinnace_core::origin::Origin;
 use pinnace_core::plan::{
-    Code, DataKind, Input, InputMode, Location, NotALocation, Output, OutputMode, Register, Scheme,
+    Code, DataKind, Input, InputMode, Location, Output, OutputMode, Register, Scheme,
 };
 
+use super::place::Written;
 use super::{CODE, INPUTS, Lowering, OUTPUTS, ROLE};
 use crate::diagnostic::{Diagnostic, codes};
 use crate::library::Look;
-use crate::processor::model::{Channel, Place};
+use crate::processor::model::Channel;
 use crate::setting::Binding;
-use crate::source::Span;
 
 /// Which files of the code are left out of its snapshot; the first of these in it says so.
 const IGNORE: [&str; 2] = [".paiignore", ".gitignore"];
 
 /// Outputs that a job goes on writing where it stopped.
 const KEPT: [&str; 2] = ["checkpoints", "tensorboard"];
-
-/// A place as a user wrote it.
-struct Written {
-    text: String,
-    span: Span,
-    /// Relative paths are taken from it.
-    folder: Option<String>,
-    origin: Origin,
-}
 
 impl Lowering<'_, '_> {
     pub(super) fn code(&mut self) -> Option<Code> {
@@ -46,6 +37,17 @@ impl Lowering<'_, '_> {
             self.out.push(
                 Diagnostic::new(&codes::BAD_LOCATION, name.span, message)
                     .help("name the folder in which the file lies"),
+            );
+            return None;
+        }
+        if matches!(source.scheme(), Scheme::Http | Scheme::S3 | Scheme::Oss) {
+            let message = format!(
+                "code must lie on this machine, and `{}` does not",
+                name.text
+            );
+            self.out.push(
+                Diagnostic::new(&codes::BAD_LOCATION, name.span, message)
+                    .help("copy it to a folder here, and name that folder"),
             );
             return None;
         }
@@ -165,7 +167,35 @@ impl Lowering<'_, '_> {
             }
         }
         self.register(&mut outputs);
+        self.shared_destinations(&outputs);
         outputs
+    }
+
+    /// What one output brings to its place, another may write over.
+    fn shared_destinations(&mut self, outputs: &IndexMap<String, Output>) {
+        let mut seen: IndexMap<&str, &str> = IndexMap::new();
+        for (name, output) in outputs {
+            let Some(destination) = &output.destination else {
+                continue;
+            };
+            let place = destination.as_str().trim_end_matches('/');
+            let Some(first) = seen.insert(place, name) else {
+                continue;
+            };
+            let channels = &self.processor.outputs;
+            let channel = channels.iter().find(|channel| channel.name.text == name);
+            let flag = flag_of(&self.flags.outputs, name);
+            let span = flag
+                .map(|flag| flag.value)
+                .or_else(|| channel.map(|channel| channel.node.span));
+            if let Some(span) = span {
+                let message = format!("the outputs `{first}` and `{name}` go to one place");
+                self.out.push(
+                    Diagnostic::new(&codes::SHARED_DESTINATION, span, message)
+                        .help("files of the same name replace each other; give each output a folder of its own"),
+                );
+            }
+        }
     }
 
     /// Makes datasets of the outputs that flags name.
@@ -261,117 +291,6 @@ impl Lowering<'_, '_> {
                 pointer: false,
             },
         );
-    }
-
-    /// What a channel says, or a flag in its place.
-    fn written(
-        &mut self,
-        channel: &Channel<'_>,
-        flag: Option<&Binding<'_>>,
-        section: &str,
-    ) -> Option<Written> {
-        let path = format!("{section}.{}", channel.name.text);
-        let in_file = self.trace.written(channel.node, &path);
-        if let Some(flag) = flag {
-            return Some(Written {
-                text: flag.value_text().to_owned(),
-                span: flag.value,
-                folder: self.request.here.map(str::to_owned),
-                origin: flag.origin(Some(in_file)),
-            });
-        }
-        let Some(place) = channel.place else {
-            if channel.node.as_map().is_some() || channel.node.is_null() {
-                let message = format!("`{}` does not say where it lies", channel.name.text);
-                self.out.push(
-                    Diagnostic::new(&codes::BAD_LOCATION, channel.name.span, message)
-                        .help("write a path, a URL or `dataset_id: NAME`"),
-                );
-            }
-            return None;
-        };
-        let node = place.node();
-        let text = node.as_text().unwrap_or_default();
-        let text = match place {
-            Place::Uri(_) => text.to_owned(),
-            Place::Dataset(_) => format!("dataset:{}", text.replacen('/', ":", 1)),
-        };
-        Some(Written {
-            text,
-            span: node.span,
-            folder: self.request.folder.map(str::to_owned),
-            origin: in_file,
-        })
-    }
-
-    /// Reads a place and reports what is wrong with it.
-    fn parse(&mut self, written: &Written) -> Option<Location> {
-        match Location::parse(&written.text, written.folder.as_deref()) {
-            Ok(location) => Some(location),
-            // A check of a text that lies nowhere cannot say more.
-            Err(NotALocation::NoFolder) if !self.request.plan => None,
-            Err(problem) => {
-                let help = match &problem {
-                    NotALocation::UnknownScheme(_) => {
-                        "give a path of this machine with `--input NAME=PATH` or `--output NAME=PATH`"
-                    }
-                    NotALocation::NoFolder => "write an absolute path",
-                    _ => "write a path, or a URL such as `oss://bucket/folder/`",
-                };
-                self.out.push(
-                    Diagnostic::new(&codes::BAD_LOCATION, written.span, problem.to_string())
-                        .help(help),
-                );
-                None
-            }
-        }
-    }
-
-    /// Where something lies that must be there.
-    fn location(&mut self, written: &Written) -> Option<Location> {
-        let location = self.parse(written)?;
-        let missing = location
-            .local()
-            .is_some_and(|path| self.library.look(path) == Look::Missing);
-        if missing {
-            let message = format!("`{}` is not there", written.text);
-            self.out.push(
-                Diagnostic::new(&codes::MISSING_FILE, written.span, message)
-                    .help(format!("it would be `{location}`")),
-            );
-            return None;
-        }
-        Some(location)
-    }
-
-    /// Where something may be written.
-    fn destination(&mut self, written: &Written) -> Option<Location> {
-        let location = self.parse(written)?;
-        let problem = match location.scheme() {
-            Scheme::Http => "nothing can be written to an `http` URL",
-            Scheme::Local
-                if location
-                    .local()
-                    .is_some_and(|path| matches!(self.library.look(path), Look::File { .. })) =>
-            {
-                "an output is a folder, and a file lies there"
-            }
-            _ => return Some(location),
-        };
-        self.out.push(
-            Diagnostic::new(&codes::BAD_LOCATION, written.span, problem)
-                .help("name a folder of this machine, `oss://…` or `s3://…`"),
-        );
-        None
-    }
-
-    fn typed(&self, flag: &Binding<'_>, instead_of: Option<Origin>) -> Written {
-        Written {
-            text: flag.value_text().to_owned(),
-            span: flag.value,
-            folder: self.request.here.map(str::to_owned),
-            origin: flag.origin(instead_of),
-        }
     }
 }
 

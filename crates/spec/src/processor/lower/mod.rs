@@ -1,6 +1,7 @@
 //! Model → plan: the `/ml` contract of PAI spelled out, so that every engine can keep it.
 
 mod data;
+mod place;
 mod variables;
 
 use std::fmt::Display;

@@ -44,6 +44,13 @@ impl<'d> Lowering<'_, 'd> {
             .collect();
         let how = "all parameters as arguments";
         self.set(&mut env, "PAI_USER_ARGS", Text::from(words.join(" ")), how);
+        if self
+            .text("job_type")
+            .is_none_or(|kind| kind == "PyTorchJob")
+        {
+            let how = "one process for each instance, as on machines without cards";
+            self.set(&mut env, "NPROC_PER_NODE", Text::from("1"), how);
+        }
         for (name, node) in &self.processor.parameters {
             let variable = format!("PAI_HPS_{}", variable_part(name.text));
             let path = format!("parameters.{}", name.text);
