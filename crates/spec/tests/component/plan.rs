@@ -161,6 +161,20 @@ fn a_missing_input_is_an_error_only_when_it_is_run() {
 }
 
 #[test]
+fn a_missing_input_is_told_together_with_all_other_problems_and_once() {
+    let wrong = case(&format!("is_deterministic: maybe\n{DATA}"));
+    let read = bound(&wrong, &["data=x"], &[], true);
+    let errors = read.errors();
+    assert!(errors.contains(&"P0203"), "{errors:?}");
+    assert!(errors.contains(&"P1026"), "{errors:?}");
+    // A flag that is wrong means its input, however it is wrong.
+    for flag in ["fil=/f", "file=ftp://host/x"] {
+        let read = bound(&case(DATA), &["data=x", flag], &[], true);
+        assert!(!read.errors().contains(&"P1026"), "{flag}");
+    }
+}
+
+#[test]
 fn flags_are_held_against_the_inputs() {
     for (flag, code) in [
         ("dta=x", "P1027"),

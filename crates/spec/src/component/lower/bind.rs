@@ -12,7 +12,7 @@ use crate::diagnostic::suggest::closest;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, codes};
 use crate::job::Request;
 use crate::setting::{self, Binding, Setting};
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use crate::yaml::Node;
 
 /// What gives a value.
@@ -57,9 +57,10 @@ impl<'d> Values<'d> {
         out: &mut Diagnostics,
     ) -> Self {
         let mut values = Values::default();
-        values.flags(component, request.inputs, sources, request, out);
-        // Without a plan only the flags are looked at.
-        let planned = if building {
+        let mut excused = values.flags(component, request.inputs, sources, request, out);
+        excused.extend(misdescribed(component, out));
+        // Without a plan only the flags are looked at, and what a run cannot do without.
+        let planned = if building || request.run {
             component.inputs.as_slice()
         } else {
             &[]
@@ -79,7 +80,8 @@ impl<'d> Values<'d> {
             let has_value = values.inputs.contains_key(input.name.text);
             // What cannot be run here at all wants no values.
             let is_hopeless = request.run && component.kind.engine().is_some();
-            if !has_value && !input.optional && !is_hopeless {
+            let is_excused = excused.contains(&input.name.text);
+            if !has_value && !input.optional && !is_hopeless && !is_excused {
                 out.push(missing(input, request));
             }
         }
@@ -88,6 +90,7 @@ impl<'d> Values<'d> {
         values
     }
 
+    /// Takes over the flags for inputs. Returns the inputs that a wrong flag means: it is told already why they have no value.
     fn flags(
         &mut self,
         component: &Component<'d>,
@@ -95,11 +98,14 @@ impl<'d> Values<'d> {
         sources: &'d Sources,
         request: &Request<'_>,
         out: &mut Diagnostics,
-    ) {
+    ) -> Vec<&'d str> {
+        let mut meant = Vec::new();
         for binding in setting::bindings(settings, sources, out) {
             let Some(input) = component.input(binding.name_text()) else {
                 let names = component.inputs.iter().map(|input| input.name.text);
-                out.push(unknown("input", binding, &names.collect::<Vec<_>>()));
+                let names: Vec<&'d str> = names.collect();
+                meant.extend(closest(binding.name_text(), names.iter().copied()));
+                out.push(unknown("input", binding, &names));
                 continue;
             };
             let value = Name {
@@ -114,6 +120,7 @@ impl<'d> Values<'d> {
                     value,
                     &misfit,
                 ));
+                meant.push(input.name.text);
                 continue;
             }
             if input.holds == Holds::Data {
@@ -124,12 +131,14 @@ impl<'d> Values<'d> {
                     Err(reason) => {
                         let message = format!("`{}` is not given: {reason}", input.name.text);
                         out.push(Diagnostic::new(&codes::BAD_INPUT, binding.value, message));
+                        meant.push(input.name.text);
                         continue;
                     }
                 }
             }
             self.inputs.insert(input.name.text, Giver::Flag(binding));
         }
+        meant
     }
 
     fn output_flags(
@@ -201,6 +210,23 @@ impl<'d> Values<'d> {
             },
         })
     }
+}
+
+/// The inputs with an error in what the spec says of them: it may be that they want no value.
+fn misdescribed<'d>(component: &Component<'d>, out: &Diagnostics) -> Vec<&'d str> {
+    let errors: Vec<Span> = out
+        .iter()
+        .filter(|found| found.severity == Severity::Error)
+        .map(|found| found.span)
+        .collect();
+    let is_wrong = |input: &&Input<'d>| {
+        let whole = input.name.span.to(input.node.span);
+        errors.iter().any(|error| {
+            error.source == whole.source && error.start >= whole.start && error.end <= whole.end
+        })
+    };
+    let wrong = component.inputs.iter().filter(is_wrong);
+    wrong.map(|input| input.name.text).collect()
 }
 
 fn missing(input: &Input<'_>, request: &Request<'_>) -> Diagnostic {
