@@ -30,6 +30,8 @@ struct World {
     cuts: u32,
     /// So many answers are errors.
     errors: u32,
+    /// Whether nobody is answered any more.
+    is_gone: bool,
 }
 
 struct Request {
@@ -85,6 +87,9 @@ fn read(stream: &TcpStream) -> Option<Request> {
 fn answer(mut stream: &TcpStream, world: &Mutex<World>) -> Option<()> {
     let request = read(stream)?;
     let mut world = world.lock().unwrap();
+    if world.is_gone {
+        return None;
+    }
     let range = request.headers.get("range").cloned().unwrap_or_default();
     world.asked.push(
         format!("{} {} {range}", request.method, request.target)
@@ -346,6 +351,8 @@ fn check_bucket(scheme: &str, bucket: &str) {
         let path = format!("/{bucket}/{key}");
         world.lock().unwrap().objects.insert(path, content.into());
     }
+    // The list of objects is asked for first.
+    world.lock().unwrap().errors = 1;
     let server = serve(&world);
     let command = "cat '/in/a & b.csv' /in/sub/c.csv; mkdir /out/d; echo made > '/out/d/x y'";
     let mut folder = reads(&format!("{scheme}://{bucket}/in"), command);
@@ -403,6 +410,16 @@ fn check_bucket(scheme: &str, bucket: &str) {
     let none = format!("{scheme}://{bucket}/nothing");
     let (report, _) = run(reads(&none, "true"), &server, scratch.path());
     assert!(report.start_failure.unwrap().ends_with("there is nothing"));
+    // What was fetched once is there without the server.
+    world.lock().unwrap().is_gone = true;
+    let again = reads(&format!("{scheme}://{bucket}/in"), "cat /in/sub/c.csv");
+    let (report, ended) = run(again, &server, scratch.path());
+    assert_eq!(report.exit_code, 0, "{report:#?}");
+    assert_eq!(ended.log(Stream::Stdout), "2\n");
+    let other = reads(&format!("{scheme}://{bucket}/other"), "true");
+    let (report, _) = run(other, &server, scratch.path());
+    let why = report.start_failure.unwrap();
+    assert!(why.contains("cannot be fetched"), "{why}");
 }
 
 #[test]

@@ -36,6 +36,17 @@ pub(super) struct Bucket {
     credentials: Option<Credentials>,
 }
 
+/// Why there is no list of objects.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// Nobody answered.
+    NotReached(String),
+    /// It may go better next time.
+    ForNow(String),
+    /// It will not.
+    ForGood(String),
+}
+
 /// An object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Object {
@@ -235,8 +246,13 @@ impl Bucket {
         headers
     }
 
+    /// What tells objects apart, also those of two servers.
+    pub(super) fn id_of(&self, key: &str) -> String {
+        format!("{} {}", self.server, self.name_of(key))
+    }
+
     /// All objects whose keys begin so.
-    pub(super) fn list(&self, client: &Client, prefix: &str) -> Result<Vec<Object>, String> {
+    pub(super) fn list(&self, client: &Client, prefix: &str) -> Result<Vec<Object>, Refused> {
         let mut objects = Vec::new();
         let mut next = String::new();
         loop {
@@ -253,20 +269,27 @@ impl Bucket {
                 ],
             };
             let (url, headers) = self.request("GET", "", &query, sign::EMPTY);
-            let reply = client.get(&url, &headers)?;
-            if !reply.status().is_success() {
-                return Err(refusal(reply));
+            let reply = client.get(&url, &headers).map_err(Refused::NotReached)?;
+            let status = reply.status();
+            if !status.is_success() {
+                let passes = status.is_server_error() || status.as_u16() == 429;
+                let why = refusal(reply);
+                return Err(match passes {
+                    true => Refused::ForNow(why),
+                    false => Refused::ForGood(why),
+                });
             }
             let mut text = String::new();
             let body = reply.into_body().into_reader();
             body.take(64 << 20)
                 .read_to_string(&mut text)
-                .map_err(|error| copy::plain(&error))?;
+                .map_err(|error| Refused::ForNow(copy::plain(&error)))?;
             for part in text.split("<Contents>").skip(1) {
                 objects.extend(element(part, "Key").map(|key| Object { key }));
             }
             if objects.len() > MOST_OBJECTS {
-                return Err(format!("there are more than {MOST_OBJECTS} objects"));
+                let why = format!("there are more than {MOST_OBJECTS} objects");
+                return Err(Refused::ForGood(why));
             }
             let is_cut = element(&text, "IsTruncated").as_deref() == Some("true");
             let following = match self.scheme {

@@ -19,7 +19,7 @@ use crate::data::tell::Teller;
 use crate::sys;
 
 /// How often something is tried that may pass.
-const MOST_TRIES: u32 = 5;
+pub(super) const MOST_TRIES: u32 = 5;
 
 /// How long a server may be silent.
 const PATIENCE: Duration = Duration::from_mins(1);

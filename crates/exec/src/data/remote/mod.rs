@@ -8,13 +8,16 @@ mod sign;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pinnace_core::plan::{Location, Scheme};
+use sha2::{Digest as _, Sha256};
 
 use super::copy::{self, Kind};
+use super::digest::hex;
 use super::tell::Teller;
-use bucket::{Bucket, Object};
-use client::Client;
+use bucket::{Bucket, Object, Refused};
+use client::{Client, MOST_TRIES};
 
 /// Fetches a file, or all objects below a prefix into a new folder. What was fetched before is used again if it has not changed.
 pub(crate) fn fetch(
@@ -50,9 +53,9 @@ fn from_bucket(
             client.get(&url, &[headers, more.to_vec()].concat())
         };
         let name = bucket.name_of(&object.key);
-        client::download(&name, &name, &ask, cache, teller)
+        client::download(&bucket.id_of(&object.key), &name, &ask, cache, teller)
     };
-    let objects = bucket.list(client, key)?;
+    let objects = list(client, bucket, key, cache, teller)?;
     if let Some(object) = objects.iter().find(|object| object.key == key) {
         return get(object);
     }
@@ -86,6 +89,49 @@ fn from_bucket(
         }
     }
     Ok(folder.to_owned())
+}
+
+/// The objects whose keys begin so. If the server cannot be reached, those that it had before.
+fn list(
+    client: &Client,
+    bucket: &Bucket,
+    key: &str,
+    cache: &Path,
+    teller: &Teller,
+) -> Result<Vec<Object>, String> {
+    let folder = cache.join("fetched");
+    copy::open_folder(&folder).map_err(|error| error.to_string())?;
+    let id = hex(&Sha256::digest(bucket.id_of(key)));
+    let known = folder.join(format!("{id}.list"));
+    let mut last = String::new();
+    for number in 0..MOST_TRIES {
+        if number > 0 {
+            std::thread::sleep(Duration::from_millis(100 << number));
+        }
+        match bucket.list(client, key) {
+            Ok(objects) => {
+                let keys: Vec<&str> = objects.iter().map(|object| &*object.key).collect();
+                let bytes = serde_json::to_vec(&keys).unwrap_or_default();
+                // Without it the next run only needs its server.
+                let _ = crate::local::write_atomically(&known, &bytes);
+                return Ok(objects);
+            }
+            Err(Refused::ForGood(why)) => return Err(why),
+            Err(Refused::ForNow(why)) => last = why,
+            Err(Refused::NotReached(why)) => {
+                let bytes = fs::read(&known).unwrap_or_default();
+                if let Ok(keys) = serde_json::from_slice::<Vec<String>>(&bytes) {
+                    let place = bucket.name_of(key);
+                    teller.note(format!(
+                        "`{place}` cannot be reached ({why}); an earlier copy is used"
+                    ));
+                    return Ok(keys.into_iter().map(|key| Object { key }).collect());
+                }
+                last = why;
+            }
+        }
+    }
+    Err(last)
 }
 
 /// Sends a file, or all files of a folder below a prefix. Tells where it lies then.
