@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use pinnace_exec::local::{self, Adoption, Cursor, Handle, Launcher, Watch};
+use pinnace_core::plan::Plan;
+use pinnace_exec::local::{self, Adoption, Cursor, Expected, Handle, Launcher, Watch};
 use pinnace_exec::{Attempt, Event, Secrets, TaskId};
 
 /// How long a supervisor that has told its last event may take to end.
@@ -20,6 +21,12 @@ const LAST_MOMENTS: Duration = Duration::from_millis(500);
 /// 3. [`Engine::observe`] gives every event of a folder in order, from any cursor, as often as it is asked.
 /// 4. [`Engine::adopt`] never says `Over` of something that may still run.
 pub trait Engine {
+    /// A launch may follow at once. What it needs may begin now, as long as nothing is left of it if none follows.
+    fn expect(&mut self, _folder: &Path, _plan: &Plan) {}
+
+    /// No launch follows at once.
+    fn relax(&mut self) {}
+
     /// Starts the tasks of a launch.
     fn launch(&mut self, folder: &Path, attempt: &Attempt, secrets: &Secrets)
     -> Result<(), String>;
@@ -49,6 +56,7 @@ pub trait Engine {
 #[derive(Debug)]
 pub struct LocalEngine {
     launcher: Launcher,
+    expected: Option<Expected>,
     handles: HashMap<PathBuf, Handle>,
     watches: HashMap<PathBuf, Watch>,
 }
@@ -63,6 +71,7 @@ impl LocalEngine {
     pub fn new(launcher: Launcher) -> Self {
         Self {
             launcher,
+            expected: None,
             handles: HashMap::new(),
             watches: HashMap::new(),
         }
@@ -70,13 +79,22 @@ impl LocalEngine {
 }
 
 impl Engine for LocalEngine {
+    fn expect(&mut self, folder: &Path, plan: &Plan) {
+        self.expected = local::start_ahead(&self.launcher, folder, plan);
+    }
+
+    fn relax(&mut self) {
+        self.expected = None;
+    }
+
     fn launch(
         &mut self,
         folder: &Path,
         attempt: &Attempt,
         secrets: &Secrets,
     ) -> Result<(), String> {
-        let handle = local::launch(&self.launcher, folder, attempt, secrets)
+        let expected = self.expected.take();
+        let handle = local::launch_expected(&self.launcher, folder, attempt, secrets, expected)
             .map_err(|error| error.to_string())?;
         self.handles.insert(folder.to_owned(), handle);
         Ok(())

@@ -139,12 +139,18 @@ pub struct Control<E> {
 
 impl<E: Engine> Control<E> {
     /// Takes in a new job and drives it from its beginning.
-    pub fn submit(mut store: Store, engine: E, admitted: Admitted) -> Result<Self, ControlError> {
+    pub fn submit(
+        mut store: Store,
+        mut engine: E,
+        admitted: Admitted,
+    ) -> Result<Self, ControlError> {
         let secrets = admitted.submission.secrets.clone();
         let (id, owner) = new_id(&mut store, &admitted.submission.plan.name)?;
+        engine.expect(&store.folder().launch(&id, 0), admitted.plan());
         let begun = match Self::begin(&mut store, &id, admitted) {
             Ok(begun) => begun,
             Err(error) => {
+                drop(engine);
                 let _ = std::fs::remove_dir_all(store.folder().job(&id));
                 return Err(error.into());
             }
@@ -154,6 +160,7 @@ impl<E: Engine> Control<E> {
         control.waiting = begun.waiting;
         control.news = begun.news;
         let inputs = control.perform(begun.intents)?;
+        control.engine.relax();
         if !inputs.is_empty() {
             control.go_on(inputs, Vec::new())?;
         }

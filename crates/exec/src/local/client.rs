@@ -13,11 +13,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use pinnace_core::plan::Plan;
 
 use super::supervisor::ANOTHER_SUPERVISOR;
 use super::supervisor::request::{Answer, Request};
 use super::{Layout, write_atomically};
 use crate::contract::{Attempt, Secrets, TaskId};
+use crate::data::stage;
 use crate::sandbox::cgroup;
 
 /// What the supervisor takes over from the environment of whoever starts it. The rest stays out,
@@ -107,6 +109,36 @@ impl fmt::Display for LaunchError {
 
 impl std::error::Error for LaunchError {}
 
+/// A supervisor that was started ahead and waits to be told what to do. If it never is, it ends and has done nothing.
+#[derive(Debug)]
+pub struct Expected {
+    folder: PathBuf,
+    child: Option<Child>,
+}
+
+impl Drop for Expected {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            drop(child.stdin.take());
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Starts a supervisor ahead, beside whatever must be done before the launch. None if the launch had better do it.
+pub fn start_ahead(launcher: &Launcher, folder: &Path, plan: &Plan) -> Option<Expected> {
+    // What moves data may be told more of our environment, which the launch knows.
+    if plan.roles.values().any(stage::is_needed) {
+        return None;
+    }
+    make_folder(folder).ok()?;
+    let child = start(launcher, &Layout::new(folder), &[]).ok();
+    child.map(|child| Expected {
+        folder: folder.to_owned(),
+        child: Some(child),
+    })
+}
+
 /// Starts the supervisor of an attempt. The folder names the attempt: if it was launched before, whether
 /// it still runs or not, nothing is started, and its events tell how it went.
 pub fn launch(
@@ -115,7 +147,25 @@ pub fn launch(
     attempt: &Attempt,
     secrets: &Secrets,
 ) -> Result<Handle, LaunchError> {
-    try_launch(launcher, folder, attempt, secrets).map_err(LaunchError)
+    try_launch(launcher, folder, attempt, secrets, None).map_err(LaunchError)
+}
+
+/// As [`launch`], with the supervisor that was started ahead, if it fits.
+pub fn launch_expected(
+    launcher: &Launcher,
+    folder: &Path,
+    attempt: &Attempt,
+    secrets: &Secrets,
+    expected: Option<Expected>,
+) -> Result<Handle, LaunchError> {
+    try_launch(launcher, folder, attempt, secrets, expected).map_err(LaunchError)
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
 }
 
 fn try_launch(
@@ -123,6 +173,7 @@ fn try_launch(
     folder: &Path,
     attempt: &Attempt,
     secrets: &Secrets,
+    expected: Option<Expected>,
 ) -> Result<Handle, String> {
     let layout = Layout::new(folder);
     let text = |error: io::Error| format!("cannot prepare {}: {error}", folder.display());
@@ -132,30 +183,29 @@ fn try_launch(
     if layout.events().exists() {
         return Ok(Handle { child: None });
     }
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(text)?;
+    make_folder(folder).map_err(text)?;
     let json = serde_json::to_vec(attempt).map_err(|error| error.to_string())?;
     write_atomically(&layout.attempt(), &json).map_err(text)?;
     let for_data = crate::data::variables(attempt);
-    for _ in 1..STARTS {
-        if let Some(handle) = start(launcher, &layout, &for_data, secrets)? {
+    let mut ahead = expected
+        .filter(|expected| expected.folder == folder && for_data.is_empty())
+        .and_then(|mut expected| expected.child.take());
+    for _ in 0..STARTS {
+        let child = match ahead.take() {
+            Some(child) => child,
+            None => start(launcher, &layout, &for_data)?,
+        };
+        if let Some(handle) = tell(child, &layout, secrets)? {
             return Ok(handle);
         }
     }
-    start(launcher, &layout, &for_data, secrets)?
-        .ok_or_else(|| format!("the supervisor was killed {STARTS} times before it began"))
+    Err(format!(
+        "the supervisor was killed {STARTS} times before it began"
+    ))
 }
 
-/// Starts a supervisor; nothing if it was killed before it could begin.
-fn start(
-    launcher: &Launcher,
-    layout: &Layout,
-    for_data: &[&str],
-    secrets: &Secrets,
-) -> Result<Option<Handle>, String> {
+/// Starts a supervisor. It waits for its secrets before it does anything.
+fn start(launcher: &Launcher, layout: &Layout, for_data: &[&str]) -> Result<Child, String> {
     let complaints = OpenOptions::new()
         .append(true)
         .create(true)
@@ -166,7 +216,7 @@ fn start(
         let name = name.to_string_lossy();
         PASSED_ON.contains(&&*name) || for_data.iter().any(|start| name.starts_with(start))
     });
-    let mut child = Command::new(&launcher.program)
+    Command::new(&launcher.program)
         .args(&launcher.arguments)
         .arg(layout.folder())
         .env_clear()
@@ -176,7 +226,11 @@ fn start(
         .stdout(Stdio::piped())
         .stderr(complaints)
         .spawn()
-        .map_err(|error| format!("cannot start {}: {error}", launcher.program.display()))?;
+        .map_err(|error| format!("cannot start {}: {error}", launcher.program.display()))
+}
+
+/// Lets a supervisor begin; nothing if it was killed before it could.
+fn tell(mut child: Child, layout: &Layout, secrets: &Secrets) -> Result<Option<Handle>, String> {
     if let Some(mut pipe) = child.stdin.take() {
         // A supervisor that does not read says why on its output.
         let _ = pipe.write_all(&secrets.to_wire());

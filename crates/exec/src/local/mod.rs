@@ -33,7 +33,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use adopt::{Adoption, adopt, clean, collected};
-pub use client::{Handle, LaunchError, Launcher, News, Watch, expect_launch, launch, stop};
+pub use client::{
+    Expected, Handle, LaunchError, Launcher, News, Watch, expect_launch, launch, launch_expected,
+    start_ahead, stop,
+};
 pub use foreground::{Wish, carry_out};
 pub use identity::Identity;
 pub(crate) use journal::now_micros;

@@ -48,6 +48,9 @@ pub(crate) enum Order {
     Finish,
 }
 
+/// No order is longer.
+const LONGEST_ORDER: usize = 2;
+
 /// The next task, in place of the one that has ended: a message of its own, with its standard output and its errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NextTask {
@@ -300,6 +303,10 @@ impl Init<'_> {
         self.tell(&Message::Ready);
         let script = kept_script(&script::first(self.making))?;
         let first = self.start(&script, exports.as_ref(), false)?;
+        let longest = match traces {
+            Some(_) => NextTask::LONGEST,
+            None => LONGEST_ORDER,
+        };
         let mut life = Life {
             init: self,
             first: Some(first),
@@ -312,7 +319,7 @@ impl Init<'_> {
             awaited: None,
             may_linger: false,
             cpu_micros: 0,
-            buffer: vec![0; NextTask::LONGEST],
+            buffer: vec![0; longest],
         };
         life.go_on(&signals)
     }

@@ -301,3 +301,23 @@ fn a_supervisor_killed_at_any_moment_leaves_nothing() {
         run.forget();
     }
 }
+
+#[test]
+fn a_supervisor_started_ahead_does_nothing_until_it_is_told() {
+    let run = Run::of(role(&["echo once"]));
+    let ahead = |run: &Run| local::start_ahead(&launcher(), &run.folder, &run.attempt.plan);
+    drop(ahead(&run).unwrap());
+    assert!(matches!(
+        local::adopt(&run.folder).unwrap(),
+        Adoption::NotStarted
+    ));
+    assert_eq!(groups(&run), "");
+    let expected = ahead(&run);
+    let secrets = Secrets::default();
+    let mut handle =
+        local::launch_expected(&launcher(), &run.folder, &run.attempt, &secrets, expected).unwrap();
+    assert!(handle.is_new());
+    run.wait_for("end", |event| event.what == Happening::Ended);
+    assert!(handle.wait());
+    assert_eq!(run.log(Stream::Stdout), "once\n");
+}

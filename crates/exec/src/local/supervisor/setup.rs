@@ -37,9 +37,11 @@ use crate::sys;
 impl Supervisor {
     /// Takes the lock, reads what to do and makes everything ready but the tasks.
     pub(super) fn prepare(layout: &Layout) -> Result<Self, String> {
-        let secrets = read_secrets()?;
         // Fails if we lead a group already, which is as good.
         let _ = nix::unistd::setsid();
+        // All that can be known beforehand, because we may have been started ahead.
+        let surroundings = Surroundings::find()?;
+        let secrets = read_secrets()?;
         let lock = take_lock(layout)?;
         let attempt = read_attempt(layout)?;
         let journal = Journal::create(&layout.events()).map_err(|error| {
@@ -49,7 +51,7 @@ impl Supervisor {
                 format!("cannot write {}: {error}", layout.events().display())
             }
         })?;
-        Self::begin(layout, secrets, lock, attempt, journal).inspect_err(|_| {
+        Self::begin(layout, surroundings, secrets, lock, attempt, journal).inspect_err(|_| {
             // Nothing has happened yet. An empty journal would say that something did, and nobody would learn why it did not.
             let _ = fs::remove_file(layout.events());
             remove_groups(layout);
@@ -58,14 +60,19 @@ impl Supervisor {
 
     fn begin(
         layout: &Layout,
+        surroundings: Surroundings,
         secrets: Secrets,
         lock: OwnedFd,
         attempt: Attempt,
         journal: Journal,
     ) -> Result<Self, String> {
-        let mounts = cgroup::mounts();
-        let group = (attempt.settings.enforce_limits)
-            .then(|| (Hierarchy::find(&mounts), layout.group_name()));
+        let Surroundings {
+            signals,
+            mut machine,
+            hierarchy,
+            capacity,
+        } = surroundings;
+        let group = (attempt.settings.enforce_limits).then(|| (hierarchy, layout.group_name()));
         Identity::own()
             .and_then(|mut own| {
                 if let Some((hierarchy, name)) = &group {
@@ -74,11 +81,9 @@ impl Supervisor {
                 own.write(&layout.supervisor())
             })
             .map_err(|error| format!("cannot write {}: {error}", layout.supervisor().display()))?;
-        let signals = block_signals()?;
         let poll = new_poll()?;
         let clients = Clients::listen(layout)?;
         let open_files = raise_open_files();
-        let mut machine = Machine::find(&mounts);
         let mut level = attempt.settings.sandbox;
         let mut not_enforced = Vec::new();
         if level > Level::Plain && machine.as_root && attempt.tasks.len() > 1 {
@@ -109,7 +114,6 @@ impl Supervisor {
         let parking = Parking::fill(&mut tasks);
         let environment = Shared::new(&attempt, peers);
         share(layout, &attempt, &environment)?;
-        let capacity = crate::machine::cores_and_memory();
         let mut supervisor = Self {
             stencil: Stencil::new(secrets.values())?,
             hidden: hidden(layout, &attempt),
@@ -161,6 +165,26 @@ impl Supervisor {
                 crate::log::SHORTEST_SECRET
             ));
         }
+    }
+}
+
+/// What a supervisor works with, whatever it has to do.
+struct Surroundings {
+    signals: SignalFd,
+    machine: Machine,
+    hierarchy: Hierarchy,
+    capacity: (u32, u64),
+}
+
+impl Surroundings {
+    fn find() -> Result<Self, String> {
+        let mounts = cgroup::mounts();
+        Ok(Self {
+            signals: block_signals()?,
+            machine: Machine::find(&mounts),
+            hierarchy: Hierarchy::find(&mounts),
+            capacity: crate::machine::cores_and_memory(),
+        })
     }
 }
 
