@@ -126,8 +126,15 @@ impl Show for Plain {
                         .map(|phase| phase.end.saturating_sub(phase.start))
                         .sum();
                     let how = match (report.stopped, report.exit_code) {
+                        (true, _) if report.killed => {
+                            "killed, as it did not end when told to,".to_owned()
+                        }
                         (true, _) => "stopped".to_owned(),
                         (false, 0) => "succeeded".to_owned(),
+                        // No program has ended with the code that stands for it.
+                        _ if report.start_failure.is_some() => {
+                            "failed before the command".to_owned()
+                        }
                         (false, code) => format!("failed with exit code {code}"),
                     };
                     self.tell(&format!(

@@ -217,6 +217,9 @@ pub(crate) fn task_line(task: &TaskView) -> String {
     }
     if let Some(report) = &task.facts.report {
         let _ = write!(line, "  {}", time_spent(report));
+        if report.killed && (report.stopped || report.timed_out) {
+            line.push_str("; did not end when told to, and was killed");
+        }
     } else if let Some(phase) = &task.facts.phase {
         let _ = write!(line, "  {phase}");
     }

@@ -165,6 +165,25 @@ fn outputs_are_collected_whatever_comes_of_the_command() {
 }
 
 #[test]
+fn a_command_that_does_not_end_in_time_is_killed_and_that_is_told() {
+    let place = Place::new();
+    let command = "trap '' TERM; echo begun; while :; do sleep 0.1; done";
+    let file = place.file(
+        "deaf.yaml",
+        &processor("deaf", command, "max_run_time: 2\n"),
+    );
+    let said = place.pinnace(&["run", &file, "--grace", "1s"]);
+    assert_eq!(said.code, Some(1));
+    let limit = "the time limit of the job has passed: 2 s";
+    assert!(said.stderr.contains(limit), "{said:?}");
+    // On a machine that is so slow that the command has not begun, nothing need be killed.
+    if said.stdout.contains("begun") {
+        let told = "did not end when told to, and was killed";
+        assert!(said.stderr.contains(told), "{said:?}");
+    }
+}
+
+#[test]
 fn an_output_that_cannot_be_brought_is_kept_and_its_place_is_told() {
     let place = Place::in_sight();
     let said = run(
