@@ -1,6 +1,7 @@
 //! Processors of Alibaba PAI, run as their users run them.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -69,6 +70,22 @@ fn the_case_runs_for_an_ordinary_user() {
     if let Some(place) = Place::of_ordinary_user() {
         case_runs(&place);
     }
+}
+
+#[test]
+fn an_ordinary_user_can_change_a_large_file_of_another_group_in_the_snapshot() {
+    let Some(place) = Place::of_ordinary_user() else {
+        return;
+    };
+    let code = place.folder("code");
+    let large = code.join("large");
+    fs::write(&large, vec![b'-'; 3 << 20]).unwrap();
+    // Owned by the ordinary user where another one runs the tests, and still of the group of that other.
+    let owner = fs::metadata(&code).unwrap().uid();
+    std::os::unix::fs::chown(&large, Some(owner), None).unwrap();
+    let command = "printf + | dd of=large conv=notrunc; head -c 1 large; mv large other";
+    run(&place, "large", command, "source_dir: ./code\n").succeeded();
+    assert_eq!(fs::read(&large).unwrap()[0], b'-');
 }
 
 #[test]

@@ -132,6 +132,13 @@ fn ignore_file(folder: &Path, names: &[String]) -> io::Result<Ignore> {
     Ok(Ignore::default())
 }
 
+/// Whether an overlay of this user can make a changed copy of a file: in a user namespace, one of another group has an
+/// owner that it cannot give.
+fn can_be_changed(found: &fs::Metadata) -> bool {
+    let (user, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
+    user.is_root() || (found.uid() == user.as_raw() && found.gid() == group.as_raw())
+}
+
 struct Camera {
     may_link: bool,
     /// The snapshot itself, which may lie in what a link leads to.
@@ -205,10 +212,12 @@ impl Camera {
     }
 
     fn file(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        let bytes = fs::metadata(from).map_err(at(from))?.len();
+        let found = fs::metadata(from).map_err(at(from))?;
+        let bytes = found.len();
         self.size.files += 1;
         self.size.bytes += bytes;
-        if self.may_link && bytes > LARGE && fs::hard_link(from, to).is_ok() {
+        let may_link = self.may_link && bytes > LARGE && can_be_changed(&found);
+        if may_link && fs::hard_link(from, to).is_ok() {
             return Ok(());
         }
         copy::copy_file(from, to)
