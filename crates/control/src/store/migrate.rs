@@ -27,3 +27,36 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_of_an_older_version_keep_their_state() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for file in &MIGRATIONS[..2] {
+            connection.execute_batch(file).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 2).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO jobs (id, name, plan, digest, options, state, state_seq, summary, submitted)
+                 VALUES ('a-1', 'a', '{}', 'd', '{}', 'whole', 7, '{}', 1);
+                 INSERT INTO journal (job, seq, at, input) VALUES (1, 8, 2, 'later');",
+            )
+            .unwrap();
+        migrate(&mut connection).unwrap();
+        assert_eq!(version(&connection).unwrap(), LATEST);
+        let kept: (i64, String, String) = connection
+            .query_row(
+                "SELECT states.seq, state, input FROM jobs
+                 JOIN states ON states.job = number JOIN journal ON journal.job = number",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
+            .unwrap();
+        assert_eq!(kept, (7, "whole".to_owned(), "later".to_owned()));
+    }
+}

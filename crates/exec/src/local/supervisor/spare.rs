@@ -45,7 +45,7 @@ pub(super) struct Spare {
 const SHORT: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(20)];
 
 /// The same while processes have to wait for cores: more tasks at once would not be sooner at their end.
-const SHORT_UNDER_PRESSURE: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(200)];
+const SHORT_UNDER_PRESSURE: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(200)];
 
 /// A task that runs for so long has a folder of its own.
 const SOON: Duration = Duration::from_secs(1);
