@@ -296,6 +296,20 @@ fn a_command_that_names_what_is_not_there_is_told() {
 }
 
 #[test]
+fn what_is_too_long_for_a_variable_is_left_out_and_told_once() {
+    let lines = format!("parameters:\n  short: 1\n  long: {}\n", "x".repeat(200_000));
+    assert_eq!(problems(&lines), ["P1133 5"]);
+    let job = job_of(&format!("image_uri: x\ncommand: y\n{lines}"));
+    let role = worker(&job.plan);
+    assert_eq!(env(role, "PAI_HPS_SHORT"), "1");
+    for name in ["PAI_HPS", "PAI_USER_ARGS", "PAI_HPS_LONG"] {
+        assert!(!role.env.contains_key(name), "{name}");
+    }
+    let file = &role.files["/ml/input/config/hyperparameters.json"];
+    assert!(file.render(|_| String::new()).len() > 200_000);
+}
+
+#[test]
 fn null_is_the_same_as_leaving_an_argument_out() {
     let least = "image_uri: x\ncommand: y\n";
     let plan = job_of(least).plan;

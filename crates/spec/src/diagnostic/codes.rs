@@ -179,6 +179,7 @@ codes! {
     ODD_CHANNEL_NAME = "P1130" "odd-channel-name" Warning: "a channel of a processor calls itself by another name";
     SHARED_DESTINATION = "P1131" "shared-destination" Warning: "two outputs of a processor go to one place";
     UNKNOWN_MENTION = "P1132" "unknown-mention" Warning: "a command names a parameter or channel that the processor does not have";
+    LONG_VARIABLE = "P1133" "long-variable" Warning: "a parameter of a processor is too long for a variable";
     BAD_OVERRIDES = "P1080" "bad-overrides" Error: "the section `tenant_overrides` is not of a form that can be read";
     BAD_SELECTOR = "P1081" "bad-selector" Error: "the path of an override is not a JSONPath";
     BAD_PATTERN = "P1082" "bad-pattern" Error: "an entry of an override is not a regular expression";

@@ -5,10 +5,16 @@ use pinnace_core::origin::{Cause, Origin};
 use pinnace_core::plan::{DataKind, Input, Output};
 use pinnace_core::script;
 use pinnace_core::text::Text;
+use pinnace_core::words;
 
 use super::{CODE, CONFIG, Lowering, ROLE};
+use crate::diagnostic::{Diagnostic, codes};
 use crate::processor::names::variable_part;
 use crate::processor::python;
+use crate::yaml::Node;
+
+/// What Linux takes as one variable, with its name and without the zero byte at its end.
+const LONGEST_VARIABLE: usize = (128 << 10) - 1;
 
 impl<'d> Lowering<'_, 'd> {
     /// Later ones win: what the user sets is what the task sees.
@@ -32,18 +38,28 @@ impl<'d> Lowering<'_, 'd> {
         );
         let texts = self.parameter_texts();
         let json = serde_json::to_string(&texts).unwrap_or_default();
-        self.set(
-            &mut env,
-            "PAI_HPS",
-            Text::from(json),
-            "all parameters as texts",
-        );
+        let mut long: Vec<String> = Vec::new();
+        let mut longest = None;
+        let mut can_be_passed = |name: &str, value: &str| {
+            let fits = name.len() + 1 + value.len() <= LONGEST_VARIABLE;
+            if !fits {
+                long.push(format!("`{name}`"));
+            }
+            fits
+        };
+        if can_be_passed("PAI_HPS", &json) {
+            let how = "all parameters as texts";
+            self.set(&mut env, "PAI_HPS", Text::from(json), how);
+        }
         let words: Vec<String> = texts
             .iter()
             .map(|(name, value)| format!("--{name} {}", script::word(value)))
             .collect();
-        let how = "all parameters as arguments";
-        self.set(&mut env, "PAI_USER_ARGS", Text::from(words.join(" ")), how);
+        let words = words.join(" ");
+        if can_be_passed("PAI_USER_ARGS", &words) {
+            let how = "all parameters as arguments";
+            self.set(&mut env, "PAI_USER_ARGS", Text::from(words), how);
+        }
         if self
             .text("job_type")
             .is_none_or(|kind| kind == "PyTorchJob")
@@ -53,6 +69,11 @@ impl<'d> Lowering<'_, 'd> {
         }
         for (name, node) in &self.processor.parameters {
             let variable = format!("PAI_HPS_{}", variable_part(name.text));
+            let text = python::str(node);
+            if !can_be_passed(&variable, &text) {
+                longest.get_or_insert(*node);
+                continue;
+            }
             let path = format!("parameters.{}", name.text);
             self.trace.value(
                 format_args!("roles.{ROLE}.env.{variable}"),
@@ -60,8 +81,9 @@ impl<'d> Lowering<'_, 'd> {
                 path,
                 "",
             );
-            env.insert(variable, Text::from(python::str(node)));
+            env.insert(variable, Text::from(text));
         }
+        self.tell_long(&long, longest);
         for (name, input) in inputs {
             let value = match input.kind {
                 DataKind::File => path(&input.target),
@@ -84,6 +106,22 @@ impl<'d> Lowering<'_, 'd> {
             }
         }
         env
+    }
+
+    /// Tells of the variables that no program can be given; the files of the parameters have them all.
+    fn tell_long(&mut self, long: &[String], node: Option<&Node<'d>>) {
+        let Some(node) = node.or_else(|| self.field("parameters")) else {
+            return;
+        };
+        if long.is_empty() {
+            return;
+        }
+        let all = words::listed(long, "and");
+        let message = format!("left out, as no program can be given a variable of 128 KiB: {all}");
+        self.out.push(
+            Diagnostic::new(&codes::LONG_VARIABLE, node.span, message)
+                .help("read `hyperparameters.json` in `$PAI_CONFIG_DIR`, or make an input of what is long"),
+        );
     }
 
     fn set(&mut self, env: &mut IndexMap<String, Text>, name: &str, value: Text, how: &str) {
