@@ -310,6 +310,15 @@ fn what_is_too_long_for_a_variable_is_left_out_and_told_once() {
 }
 
 #[test]
+fn a_small_file_cannot_ask_for_more_text_than_a_machine_has() {
+    let long = "x".repeat(900_000);
+    let names: Vec<String> = (0..15).map(|number| format!("  b{number}: *a\n")).collect();
+    let aliases = names.concat();
+    let lines = format!("parameters:\n  a: &a {long}\n{aliases}");
+    assert_eq!(problems(&lines), ["P0412 3"]);
+}
+
+#[test]
 fn null_is_the_same_as_leaving_an_argument_out() {
     let least = "image_uri: x\ncommand: y\n";
     let plan = job_of(least).plan;

@@ -19,7 +19,7 @@ use crate::secrets::SecretValues;
 use crate::setting::{self, Binding};
 use crate::shape;
 use crate::source::Sources;
-use crate::yaml::Node;
+use crate::yaml::{Node, Value};
 
 /// Checks the fields of a document by themselves.
 pub fn check_shape(root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
@@ -42,6 +42,17 @@ pub fn read_job(
 ) -> Option<Job> {
     check_shape(root, sources, out);
     root.as_map()?;
+    if text_size(root) > MOST_TEXT {
+        let message = "the texts of the processor have more than 8 MiB";
+        let span = root
+            .get("parameters")
+            .map_or(root.span, |entry| entry.key.span);
+        out.push(
+            Diagnostic::new(&codes::TOO_MUCH_TEXT, span, message)
+                .help("give the code long values as an input"),
+        );
+        return None;
+    }
     let processor = read::processor(root);
     let inputs = setting::bindings(request.inputs, sources, out);
     let outputs = setting::bindings(request.outputs, sources, out);
@@ -68,6 +79,23 @@ pub fn read_job(
         fidelity: shape::account(root, &fields::SHAPE, request.engine, sources),
         secrets: SecretValues::of_document(root),
     })
+}
+
+/// Several copies of all texts are made for a plan; more of them than this are a mistake.
+const MOST_TEXT: usize = 8 << 20;
+
+/// How long all texts are. An alias counts as often as it is used.
+fn text_size(node: &Node<'_>) -> usize {
+    match &node.value {
+        Value::Scalar(scalar) => scalar.text.len(),
+        Value::List(items) => items.iter().map(text_size).sum(),
+        Value::Map(map) => {
+            let entries = map.entries.iter();
+            entries
+                .map(|entry| entry.key.text.len() + text_size(&entry.value))
+                .sum()
+        }
+    }
 }
 
 /// The flags whose names can be those of channels; the others are reported.
