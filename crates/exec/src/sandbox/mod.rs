@@ -10,7 +10,7 @@ use nix::sched::CloneFlags;
 
 use crate::contract::Level;
 pub(crate) use traces::Traces;
-pub(crate) use view::{Access, Bind, Machine, View, WrittenFile};
+pub(crate) use view::{Access, Bind, Machine, View, WrittenFile, remove_mark};
 
 /// The folders of a task.
 #[derive(Clone, Debug)]

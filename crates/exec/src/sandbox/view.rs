@@ -512,6 +512,11 @@ fn overlay(lower: &Path, changes: &Path, name: &str, target: &Path, by_user: boo
     )
 }
 
+/// Removes the mark by which the kernel knows an overlay that it must not mount again. Nobody will.
+pub(crate) fn remove_mark(changes: &Path) {
+    let _ = fs::remove_dir_all(changes.join("root.work/work/incompat"));
+}
+
 /// The kernel splits the options of an overlay at commas and colons.
 fn escaped(path: &Path) -> String {
     path.to_string_lossy()

@@ -15,6 +15,7 @@ use crate::contract::{Happening, Level, PhaseName, TaskId};
 use crate::local::journal::now_micros;
 use crate::runner::init::{Ending, Message, Order};
 use crate::runner::script::{self, Mark};
+use crate::sandbox;
 
 /// Of the grace period, exit hooks keep a quarter, but not more than this.
 const MOST_FOR_HOOKS: Duration = Duration::from_secs(10);
@@ -50,7 +51,10 @@ impl Supervisor {
 
     fn on_message(&mut self, index: usize, message: Message) {
         match message {
-            Message::Ready => self.on_ready(index),
+            Message::Ready => {
+                self.on_ready(index);
+                self.remove_mark(index);
+            }
             Message::Failed(error) => {
                 if let Some(task) = self.tasks.get_mut(index) {
                     task.start_failure = Some(error);
@@ -69,6 +73,17 @@ impl Supervisor {
                 }
                 self.after_hooks(index);
             }
+        }
+    }
+
+    /// Beside the task, what it does not need is removed: at its end that would take time.
+    fn remove_mark(&self, index: usize) {
+        if let Some(task) = self.tasks.get(index)
+            && task.level == Level::Overlay
+            && self.machine.as_root
+            && !self.in_memory
+        {
+            sandbox::remove_mark(task.folder.changes());
         }
     }
 
