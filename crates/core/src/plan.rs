@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::text::{SecretName, Text};
+use crate::text::{Piece, SecretName, Text};
 
 pub use data::{
     Code, DataKind, Input, InputMode, Location, MetricRule, NotALocation, Output, OutputMode,
@@ -153,6 +153,27 @@ pub struct Role {
     /// Which exit codes of the command are a success.
     #[serde(default, skip_serializing_if = "SuccessfulExit::is_zero")]
     pub success: SuccessfulExit,
+}
+
+impl Role {
+    /// What happens around the command.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.before.iter().chain(&self.after)
+    }
+
+    /// The parts of the texts that a shell will read which are known beforehand.
+    pub fn known_words(&self) -> impl Iterator<Item = &str> {
+        let commands = self.steps().flat_map(|step| match &step.action {
+            Action::Shell { commands } => commands.as_slice(),
+            _ => &[],
+        });
+        let texts = self.command.iter().chain(self.env.values()).chain(commands);
+        let pieces = texts.flat_map(Text::pieces);
+        pieces.filter_map(|piece| match piece {
+            Piece::Literal(literal) => Some(literal.as_str()),
+            _ => None,
+        })
+    }
 }
 
 /// A container image.

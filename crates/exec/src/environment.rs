@@ -5,6 +5,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use pinnace_core::environment::{Value, short_name, variables};
+use pinnace_core::plan::Role;
 
 use crate::contract::{Attempt, Peer, TaskId, TaskSpec};
 use crate::data::stage::StagedRole;
@@ -336,27 +337,10 @@ fn common(user: &str) -> Variables {
 }
 
 fn speaks_of_single_tasks(attempt: &Attempt) -> bool {
-    use pinnace_core::plan::Action;
-    let speaks = |text: &pinnace_core::text::Text| {
-        text.pieces().iter().any(|piece| match piece {
-            pinnace_core::text::Piece::Literal(text) => {
-                text.contains("PAI_HOST_IP_")
-                    || text.contains("PAI_PORT_LIST_")
-                    || (text.contains("PAI_") && text.contains("_PORT"))
-            }
-            _ => false,
-        })
-    };
-    attempt.plan.roles.values().any(|role| {
-        role.command.iter().any(speaks)
-            || role.env.values().any(speaks)
-            || role
-                .before
-                .iter()
-                .chain(&role.after)
-                .any(|step| match &step.action {
-                    Action::Shell { commands } => commands.iter().any(speaks),
-                    _ => false,
-                })
+    let mut words = attempt.plan.roles.values().flat_map(Role::known_words);
+    words.any(|text| {
+        text.contains("PAI_HOST_IP_")
+            || text.contains("PAI_PORT_LIST_")
+            || (text.contains("PAI_") && text.contains("_PORT"))
     })
 }

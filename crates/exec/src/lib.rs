@@ -73,6 +73,7 @@ pub mod metric;
 pub mod probe;
 mod runner;
 mod sandbox;
+mod signals;
 mod sys;
 mod variables;
 

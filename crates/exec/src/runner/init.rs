@@ -20,7 +20,7 @@ use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signalfd::SignalFd;
 use nix::sys::socket::{MsgFlags, send};
 use nix::sys::stat::Mode;
 use nix::unistd::{Pid, chdir, fchdir, setpgid, setsid};
@@ -29,8 +29,8 @@ use super::script::{self, Making};
 use crate::contract::Level;
 use crate::sandbox::cgroup::join;
 use crate::sandbox::{Traces, View, work_in};
-use crate::sys;
 use crate::variables::Variables;
+use crate::{signals, sys};
 
 /// What the supervisor tells the first process: one byte, for [`Order::Hooks`] a second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,19 +268,7 @@ impl Init<'_> {
         self.limit_open_files().map_err(text)?;
         // A session for each shell would be a group of its own for the kernel's scheduler, to be made and thrown away.
         let _ = setsid();
-        let mut watched = SigSet::empty();
-        for signal in [
-            Signal::SIGCHLD,
-            Signal::SIGTERM,
-            Signal::SIGINT,
-            Signal::SIGHUP,
-        ] {
-            watched.add(signal);
-        }
-        sigprocmask(SigmaskHow::SIG_SETMASK, Some(&watched), None).map_err(text)?;
-        let signals =
-            SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
-                .map_err(text)?;
+        let signals = signals::watch().map_err(text)?;
         // If the supervisor dies, the channel breaks as well; this one also reaches us while we mount.
         nix::sys::prctl::set_pdeathsig(Signal::SIGTERM).map_err(text)?;
         if self.view.level == Level::Plain {

@@ -12,8 +12,7 @@ use indexmap::IndexMap;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signalfd::SignalFd;
 use pinnace_core::environment::PORTS_OF_EVERY_TASK;
 use pinnace_core::plan::{Action, Role};
 
@@ -32,7 +31,7 @@ use crate::machine::Ports;
 use crate::runner;
 use crate::sandbox::Machine;
 use crate::sandbox::cgroup::{self, AttemptGroup, Hierarchy};
-use crate::sys;
+use crate::{signals, sys};
 
 impl Supervisor {
     /// Takes the lock, reads what to do and makes everything ready but the tasks.
@@ -180,7 +179,7 @@ impl Surroundings {
     fn find() -> Result<Self, String> {
         let mounts = cgroup::mounts();
         Ok(Self {
-            signals: block_signals()?,
+            signals: signals::watch().map_err(|error| format!("cannot watch signals: {error}"))?,
             machine: Machine::find(&mounts),
             hierarchy: Hierarchy::find(&mounts),
             capacity: crate::machine::cores_and_memory(),
@@ -254,21 +253,6 @@ fn read_attempt(layout: &Layout) -> Result<Attempt, String> {
         }
     }
     Ok(attempt)
-}
-
-fn block_signals() -> Result<SignalFd, String> {
-    let text = |error: nix::Error| format!("cannot watch signals: {error}");
-    let mut watched = SigSet::empty();
-    for signal in [
-        Signal::SIGCHLD,
-        Signal::SIGTERM,
-        Signal::SIGINT,
-        Signal::SIGHUP,
-    ] {
-        watched.add(signal);
-    }
-    sigprocmask(SigmaskHow::SIG_SETMASK, Some(&watched), None).map_err(text)?;
-    SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(text)
 }
 
 /// A thousand tasks need thousands of descriptors here; tasks keep the limit that they know.

@@ -11,8 +11,8 @@ use indexmap::IndexMap;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use nix::unistd::pipe2;
-use pinnace_core::plan::{Action, Role};
-use pinnace_core::text::{Piece, Text};
+use pinnace_core::plan::{Action, Role, Step};
+use pinnace_core::text::Text;
 
 use super::output::Source;
 use super::task::{State, Task};
@@ -444,21 +444,11 @@ fn binds(
 }
 
 pub(super) fn speaks_of_pai_folder(role: &Role) -> bool {
-    let speaks = |text: &Text| {
-        text.pieces()
-            .iter()
-            .any(|piece| matches!(piece, Piece::Literal(text) if text.contains("/usr/local/pai")))
-    };
-    role.command.iter().any(speaks)
-        || role.env.values().any(speaks)
+    let is_shell = |step: &Step| matches!(step.action, Action::Shell { .. });
+    !role.steps().all(is_shell)
         || role
-            .before
-            .iter()
-            .chain(&role.after)
-            .any(|step| match &step.action {
-                Action::Shell { commands } => commands.iter().any(speaks),
-                _ => true,
-            })
+            .known_words()
+            .any(|text| text.contains("/usr/local/pai"))
 }
 
 /// Limits that can bite on this machine.
