@@ -195,17 +195,19 @@ impl AttemptGroup {
         folders
     }
 
-    /// Makes the group.
-    pub(crate) fn make(hierarchy: Hierarchy, name: String, max_processes: u64) -> Self {
-        let home = hierarchy
-            .pids
-            .as_ref()
-            .and_then(|place| make_home(place, &name, max_processes).ok());
+    /// Groups that are not made yet.
+    pub(crate) fn new(hierarchy: Hierarchy, name: String) -> Self {
         Self {
             hierarchy,
             name,
-            home,
+            home: None,
         }
+    }
+
+    /// Makes the group. While the kernel waits for a quiet state, it makes none, so this comes as late as it can.
+    pub(crate) fn make(&mut self, max_processes: u64) {
+        let place = self.hierarchy.pids.as_ref();
+        self.home = place.and_then(|place| make_home(place, &self.name, max_processes).ok());
     }
 
     /// Whether the number of processes is bounded.

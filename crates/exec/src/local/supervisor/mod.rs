@@ -197,6 +197,7 @@ impl Supervisor {
             pid: i32::try_from(std::process::id()).unwrap_or_default(),
         });
         let mut events = vec![EpollEvent::empty(); 256];
+        self.make_group();
         self.begin_staging();
         while self.running > 0 || !self.spares.is_empty() || !self.leaving.is_empty() {
             let starts = if self.is_staged {

@@ -97,12 +97,7 @@ impl Supervisor {
                 not_enforced.push(format!("no sandbox: cannot have own mounts: {error}"));
             }
         }
-        let group = group.map(|(hierarchy, name)| {
-            AttemptGroup::make(hierarchy, name, attempt.settings.max_processes)
-        });
-        if !group.as_ref().is_some_and(AttemptGroup::bounds_processes) {
-            not_enforced.push("the number of processes is not limited".to_owned());
-        }
+        let group = group.map(|(hierarchy, name)| AttemptGroup::new(hierarchy, name));
         let in_memory = match attempt.settings.changes {
             Changes::Disk => false,
             Changes::Memory => true,
@@ -155,6 +150,18 @@ impl Supervisor {
         supervisor.watch(supervisor.clients.listener(), Token::Listener);
         supervisor.note_short_secrets();
         Ok(supervisor)
+    }
+
+    /// Makes the control group of the attempt, if it may have one.
+    pub(super) fn make_group(&mut self) {
+        if let Some(group) = &mut self.group {
+            group.make(self.attempt.settings.max_processes);
+        }
+        let group = self.group.as_ref();
+        if !group.is_some_and(AttemptGroup::bounds_processes) {
+            let text = "the number of processes is not limited";
+            self.not_enforced.push(text.to_owned());
+        }
     }
 
     fn note_short_secrets(&mut self) {
