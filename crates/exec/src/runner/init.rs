@@ -25,6 +25,7 @@ use nix::sys::socket::{MsgFlags, send};
 use nix::sys::stat::Mode;
 use nix::unistd::{Pid, chdir, fchdir, setpgid, setsid};
 
+use super::processes::{self, descendants};
 use super::script::{self, Making};
 use crate::contract::Level;
 use crate::sandbox::cgroup::join;
@@ -475,6 +476,9 @@ fn kept_script(text: &str) -> Result<File, String> {
 /// A table of so many descriptors comes with every process; a larger one is made for those who need it.
 const SMALLEST_TABLE: RawFd = 64;
 
+/// Milliseconds after which those who seem not to have heard that they should end are told again.
+const REMINDING: u8 = 100;
+
 /// So many descriptors come with the next task.
 const STREAMS: usize = 2;
 
@@ -508,7 +512,12 @@ impl Life<'_, '_> {
                     PollFd::new(signals.as_fd(), PollFlags::POLLIN),
                     PollFd::new(self.init.channel.as_fd(), PollFlags::POLLIN),
                 ];
-                match poll(&mut fds, PollTimeout::NONE) {
+                let patience = match self.awaited {
+                    Some(_) => PollTimeout::from(REMINDING),
+                    None => PollTimeout::NONE,
+                };
+                match poll(&mut fds, patience) {
+                    Ok(0) => processes::remind(Signal::SIGTERM),
                     Ok(_) | Err(Errno::EINTR) => {}
                     Err(error) => return Err(error.to_string()),
                 }
@@ -691,24 +700,6 @@ impl Life<'_, '_> {
             }
         }
     }
-}
-
-/// All processes below this one, as far as `/proc` tells.
-fn descendants() -> Vec<Pid> {
-    let mut found = Vec::new();
-    let mut open = vec![nix::unistd::getpid()];
-    while let Some(parent) = open.pop() {
-        let path = format!("/proc/{parent}/task/{parent}/children");
-        let children = std::fs::read_to_string(path).unwrap_or_default();
-        for child in children
-            .split_whitespace()
-            .filter_map(|word| word.parse().ok())
-        {
-            found.push(Pid::from_raw(child));
-            open.push(Pid::from_raw(child));
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod init;
 pub(crate) mod plugin;
+mod processes;
 pub(crate) mod script;
 mod ssh;
 

@@ -246,6 +246,22 @@ fn a_stop_ends_a_task_gently_and_exit_hooks_still_run() {
 }
 
 #[test]
+fn a_program_that_missed_the_signal_is_told_again() {
+    // As if it had been started a moment too late to be told.
+    let program = "sh -c 'trap \"exec sleep 1000\" TERM; echo ready; while :; do sleep 0.05; done'";
+    for level in LEVELS {
+        let mut run = Run::of(role(&[program, "true"])).level(level);
+        run.start();
+        run.wait_for_command();
+        crate::support::eventually("ready", || run.log(Stream::Stdout) == "ready\n");
+        local::stop(&run.folder, None, None).unwrap();
+        let reports = run.finish();
+        assert!(reports[0].stopped && !reports[0].killed, "{reports:#?}");
+        assert_eq!(reports[0].exit_code, 143);
+    }
+}
+
+#[test]
 fn a_program_of_the_command_has_its_time_to_save_its_work() {
     let program = "sh -c 'trap \"echo saving; sleep 1; echo saved; exit 0\" TERM; echo ready; while :; do sleep 0.05; done'";
     for level in LEVELS {
