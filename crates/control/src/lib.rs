@@ -29,6 +29,7 @@
 //!    overwritten when nothing is left to decrypt.
 //! 6. What means nothing after the machine has stopped is written without waiting for the disk.
 
+pub mod abandoned;
 pub mod admit;
 pub mod control;
 pub mod engine;

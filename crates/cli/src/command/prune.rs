@@ -1,6 +1,6 @@
 use clap::Args;
-use pinnace_control::control;
 use pinnace_control::module::Modules;
+use pinnace_control::{abandoned, control};
 
 use super::rm::{datasets_of, point_at, remove_job};
 use super::{Exit, Format, print_json};
@@ -61,6 +61,7 @@ impl Prune {
             Modules::of(store.folder().path())
                 .sweep(&store)
                 .map_err(|error| store_failed(color, &error))?;
+            abandoned::sweep(&mut store).map_err(|error| store_failed(color, &error))?;
             store.tidy().map_err(|error| store_failed(color, &error))?;
         }
         match self.output_format {

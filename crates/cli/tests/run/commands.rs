@@ -238,6 +238,32 @@ fn what_has_ended_can_be_pruned() {
 }
 
 #[test]
+fn what_is_left_of_a_job_that_was_never_stored_goes_with_prune() {
+    let place = Place::new();
+    let file = place.file(
+        "short.yaml",
+        &job("short", &[("worker", 1, (1, -1), "true")]),
+    );
+    place.pinnace(&["run", "-q", &file]).succeeded();
+    let jobs = place.state().join("jobs");
+    // As a process leaves it that is killed before its job is stored, or after somebody has moved the database away.
+    std::fs::create_dir_all(jobs.join("early-00000000/launches/0")).unwrap();
+    std::fs::create_dir_all(jobs.join("other-00000000/launches/0")).unwrap();
+    std::fs::write(jobs.join("other-00000000/launches/0/attempt.json"), "{}").unwrap();
+    place.pinnace(&["prune", "--older-than", "1h"]).succeeded();
+    let mut left: Vec<String> = std::fs::read_dir(&jobs)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert!(
+        left[0] == "other-00000000" && left[1].starts_with("short-"),
+        "{left:?}"
+    );
+}
+
+#[test]
 fn wrong_words_are_told_before_anything_is_stored() {
     let place = Place::new();
     let file = forever(&place);
