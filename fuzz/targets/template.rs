@@ -1,9 +1,10 @@
-//! Any text as a template: no panic, and every problem can be told at a place in the text.
+//! Any text as a template: no panic, every problem can be told at a place in the text, and the way without the rendered text finds
+//! the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use pinnace_spec::source::{Sources, Span};
-use pinnace_spec::template::{Scopes, Site, diagnose, parse, render};
+use pinnace_spec::template::{Scopes, Site, diagnose, parse, problems, render};
 use pinnace_spec::yaml::{Limits, load};
 
 const SCOPES: &str = "\
@@ -27,7 +28,11 @@ fuzz_target!(|text: &str| {
             compat,
             ..Scopes::default()
         };
-        let rendered = render(&template, &scopes);
+        let rendered = render(&template, &scopes, usize::MAX);
+        let (found, length) = problems(&template, &scopes, usize::MAX);
+        assert!(found == rendered.problems && length == rendered.length);
+        let room = length / 2;
+        assert_eq!(render(&template, &scopes, room).length > room, length > room);
         let site = Site::new(&sources, span);
         for problem in &rendered.problems {
             let diagnostic = diagnose(&template, problem, &site);
