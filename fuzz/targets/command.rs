@@ -42,7 +42,9 @@ fn split(line: &str) -> Vec<String> {
     while let Some(char) = chars.next() {
         match char {
             ' ' | '\t' | '\n' => words.extend(word.take()),
-            '\'' => word.get_or_insert_default().extend(chars.by_ref().take_while(|char| *char != '\'')),
+            '\'' => word
+                .get_or_insert_default()
+                .extend(chars.by_ref().take_while(|char| *char != '\'')),
             '"' => {
                 let word = word.get_or_insert_default();
                 while let Some(char) = chars.next().filter(|char| *char != '"') {

@@ -29,7 +29,10 @@ impl Files for Same<'_> {
         match path {
             "main" => Some(Ok((path.to_owned(), self.0.to_owned()))),
             _ if path.ends_with('x') => None,
-            _ => Some(Ok((path.to_owned(), "# @package _group_\ntenant: t\nname: n\n".to_owned()))),
+            _ => Some(Ok((
+                path.to_owned(),
+                "# @package _group_\ntenant: t\nname: n\n".to_owned(),
+            ))),
         }
     }
 
@@ -43,9 +46,14 @@ impl Files for Same<'_> {
 
 fuzz_target!(|text: &str| {
     let (lines, configuration) = text.split_once('\0').unwrap_or((text, text));
-    let limits = Limits { nodes: 20_000, ..Limits::default() };
+    let limits = Limits {
+        nodes: 20_000,
+        ..Limits::default()
+    };
     let sources = Sources::default();
-    let job = load(sources.add("job.yaml", JOB), &limits).root.expect("a document");
+    let job = load(sources.add("job.yaml", JOB), &limits)
+        .root
+        .expect("a document");
     for line in lines.lines() {
         for form in [Form::Standard, Form::Short] {
             match Query::parse(line, form) {
@@ -62,8 +70,18 @@ fuzz_target!(|text: &str| {
     let words: Vec<String> = lines.lines().map(str::to_owned).collect();
     let sources = Sources::default();
     let mut out = Diagnostics::default();
-    let composed = hydra::compose("main", &words, &Same(configuration), &sources, &limits, &mut out);
-    let Some(section) = composed.as_ref().and_then(|composed| composed.root.get(SECTION)) else {
+    let composed = hydra::compose(
+        "main",
+        &words,
+        &Same(configuration),
+        &sources,
+        &limits,
+        &mut out,
+    );
+    let Some(section) = composed
+        .as_ref()
+        .and_then(|composed| composed.root.get(SECTION))
+    else {
         return;
     };
     let rules = Overrides::read(section, &Tenant::called("t"), &sources, &mut out);

@@ -16,7 +16,13 @@ data: {name: d, uri: [one, two]}
 fuzz_target!(|text: &str| {
     let sources = Sources::default();
     let scopes = load(sources.add("scopes.yaml", SCOPES), &Limits::default());
-    let node = |key| scopes.root.as_ref().and_then(|root| root.get(key)).map(|entry| &entry.value);
+    let node = |key| {
+        scopes
+            .root
+            .as_ref()
+            .and_then(|root| root.get(key))
+            .map(|entry| &entry.value)
+    };
     let source = sources.add("template", text);
     let span = Span::new(source.id(), 0, text.len());
     for compat in [false, true] {
@@ -32,7 +38,10 @@ fuzz_target!(|text: &str| {
         let (found, length) = problems(&template, &scopes, usize::MAX);
         assert!(found == rendered.problems && length == rendered.length);
         let room = length / 2;
-        assert_eq!(render(&template, &scopes, room).length > room, length > room);
+        assert_eq!(
+            render(&template, &scopes, room).length > room,
+            length > room
+        );
         let site = Site::new(&sources, span);
         for problem in &rendered.problems {
             let diagnostic = diagnose(&template, problem, &site);

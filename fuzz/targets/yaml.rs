@@ -6,7 +6,10 @@ use pinnace_spec::source::{Source, Sources, Span};
 use pinnace_spec::yaml::{Limits, Node, Value, decode, load};
 
 fuzz_target!(|bytes: &[u8]| {
-    let limits = Limits { nodes: 20_000, ..Limits::default() };
+    let limits = Limits {
+        nodes: 20_000,
+        ..Limits::default()
+    };
     let text = match decode(bytes.to_vec(), &limits) {
         Ok(text) => text,
         Err(problem) => problem.text,
@@ -22,7 +25,10 @@ fuzz_target!(|bytes: &[u8]| {
     }
     for problem in document.diagnostics.iter() {
         check(source, problem.span);
-        problem.related.iter().for_each(|label| check(source, label.span));
+        problem
+            .related
+            .iter()
+            .for_each(|label| check(source, label.span));
         for edit in problem.fix.iter().flat_map(|fix| &fix.edits) {
             check(source, edit.span);
         }
@@ -44,5 +50,8 @@ fn walk(source: &Source, node: &Node<'_>) {
 }
 
 fn check(source: &Source, span: Span) {
-    assert!(source.text().get(span.range()).is_some(), "{span:?} is not in the text");
+    assert!(
+        source.text().get(span.range()).is_some(),
+        "{span:?} is not in the text"
+    );
 }
