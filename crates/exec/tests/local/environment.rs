@@ -54,6 +54,23 @@ fn a_task_finds_every_variable_that_is_promised() {
 }
 
 #[test]
+fn every_task_can_use_its_ports_however_many_there_are() {
+    let bind = "import os,socket; socket.socket().bind(('127.0.0.1', int(os.environ['PAI_PORT_LIST_narrow_69_http'])))";
+    let mut wide = role(&["true"]);
+    wide.ports.insert("many".to_owned(), 130);
+    let mut narrow = role(&[&format!(
+        "[ \"$PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX\" != 69 ] || python3 -c \"{bind}\""
+    )]);
+    narrow.instances = 70;
+    let mut run = Run::of_roles(vec![("wide", wide), ("narrow", narrow)]);
+    run.start();
+    let reports = run.finish();
+    assert_eq!(reports.len(), 71);
+    let failed = reports.iter().find(|report| report.exit_code != 0);
+    assert!(failed.is_none(), "{failed:#?}");
+}
+
+#[test]
 fn a_task_has_an_empty_standard_input() {
     // Without one, the first pipe of a shell would take its number.
     let mut run = Run::of(role(&[

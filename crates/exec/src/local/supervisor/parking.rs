@@ -43,6 +43,9 @@ impl Parking {
         let mut waiting: Vec<(usize, usize)> = Vec::new();
         let mut together = 0;
         let mut send = |waiting: Vec<(usize, usize)>, tasks: &mut [Task]| {
+            if waiting.is_empty() {
+                return;
+            }
             let held = waiting.iter().filter_map(|(index, _)| tasks.get(*index));
             let sockets: Vec<RawFd> = held
                 .flat_map(|task| &task.held_ports)
@@ -76,9 +79,7 @@ impl Parking {
                 together += count;
             }
         }
-        if !waiting.is_empty() {
-            send(waiting, tasks);
-        }
+        send(waiting, tasks);
         Some(Self { near, messages })
     }
 }
