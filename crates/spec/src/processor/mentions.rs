@@ -1,11 +1,16 @@
 //! What a command says of parameters and channels that the processor does not have: a shell takes such a variable for
 //! an empty text, and what is written to such a folder is lost.
 
+use std::collections::HashSet;
+
 use super::model::Processor;
 use super::names::variable_part;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 use crate::yaml::Node;
+
+/// So many are told; whoever has more mends these first.
+const MOST_MENTIONS: usize = 64;
 
 /// Names that flags add to those of the file.
 #[derive(Clone, Copy, Debug)]
@@ -33,59 +38,75 @@ pub fn check(
         .chain(bound.outputs.iter().copied())
         .collect();
     let groups = [
-        ("PAI_HPS_", "", "parameter", parameters.collect()),
-        ("PAI_INPUT_", "/ml/input/data/", "input", inputs),
-        ("PAI_OUTPUT_", "/ml/output/", "output", outputs),
+        Group::new("PAI_HPS_", "", "parameter", parameters.collect()),
+        Group::new("PAI_INPUT_", "/ml/input/data/", "input", inputs),
+        Group::new("PAI_OUTPUT_", "/ml/output/", "output", outputs),
     ];
-    let is_set = |variable: &str| {
-        let mut own = processor.environments.iter();
-        own.any(|(name, _)| name.text == variable)
-    };
+    let own = processor.environments.iter().map(|(name, _)| name.text);
+    let own: HashSet<&str> = own.collect();
+    let mut count = 0;
     for node in texts {
         let text = node.as_text().unwrap_or_default();
-        let mut told: Vec<&str> = Vec::new();
-        for (prefix, folder, what, names) in &groups {
-            let group = Group { what, names };
-            for (variable, name) in variables(text, prefix) {
-                let is_known = names.iter().any(|known| variable_part(known) == name);
-                if !is_known && !is_set(variable) && !told.contains(&variable) {
-                    told.push(variable);
-                    let similar = name.to_lowercase();
-                    let message = format!(
-                        "the command names `${variable}`, and the processor has no such {what}"
-                    );
-                    out.push(group.problem(node, message, &similar));
-                }
-            }
-            for name in below(text, folder) {
-                if !names.contains(&name) && !told.contains(&name) {
-                    told.push(name);
-                    let message = format!(
-                        "the command names `{folder}{name}`, and the processor has no such {what}"
-                    );
-                    out.push(group.problem(node, message, name));
+        let mut told: HashSet<&str> = HashSet::new();
+        for group in &groups {
+            let Group { prefix, folder, .. } = group;
+            let variables = variables(text, prefix).filter(|(variable, name)| {
+                !group.variable_parts.contains(*name) && !own.contains(variable)
+            });
+            let variables = variables
+                .map(|(variable, name)| (variable, format!("${variable}"), name.to_lowercase()));
+            let folders = below(text, folder).filter(|name| !group.known.contains(name));
+            let folders = folders.map(|name| (name, format!("{folder}{name}"), name.to_owned()));
+            for (mention, shown, similar) in variables.chain(folders) {
+                if told.insert(mention) {
+                    out.push(group.problem(node, &shown, &similar));
+                    count += 1;
+                    if count == MOST_MENTIONS {
+                        return;
+                    }
                 }
             }
         }
     }
 }
 
+/// One kind of things that a command can name.
 struct Group<'a> {
-    what: &'a str,
-    names: &'a [&'a str],
+    prefix: &'static str,
+    folder: &'static str,
+    what: &'static str,
+    names: Vec<&'a str>,
+    known: HashSet<&'a str>,
+    variable_parts: HashSet<String>,
 }
 
-impl Group<'_> {
-    fn problem(&self, node: &Node<'_>, message: String, name: &str) -> Diagnostic {
-        let section = format!("{}s", self.what);
+impl<'a> Group<'a> {
+    fn new(
+        prefix: &'static str,
+        folder: &'static str,
+        what: &'static str,
+        names: Vec<&'a str>,
+    ) -> Self {
+        Group {
+            prefix,
+            folder,
+            what,
+            known: names.iter().copied().collect(),
+            variable_parts: names.iter().map(|name| variable_part(name)).collect(),
+            names,
+        }
+    }
+
+    fn problem(&self, node: &Node<'_>, shown: &str, name: &str) -> Diagnostic {
+        let what = self.what;
+        let message = format!("the command names `{shown}`, and the processor has no such {what}");
         let help = did_you_mean(name, self.names.iter().copied())
-            .unwrap_or_else(|| format!("add it below `{section}`, or remove it from the command"));
+            .unwrap_or_else(|| format!("add it below `{what}s`, or remove it from the command"));
         Diagnostic::new(&codes::UNKNOWN_MENTION, node.span, message).help(help)
     }
 }
 
-/// The variables of a text that a shell would look up, whole and without their prefix. What stands in single quotes is
-/// left to whoever reads it.
+/// The variables of a text that a shell would look up, whole and without their prefix.
 fn variables<'t>(text: &'t str, prefix: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
     text.match_indices(prefix).filter_map(move |(at, _)| {
         let before = text.get(..at)?;
@@ -103,11 +124,10 @@ fn variables<'t>(text: &'t str, prefix: &'t str) -> impl Iterator<Item = (&'t st
 }
 
 /// The names right below a folder that a text has.
-fn below<'t>(text: &'t str, folder: &'t str) -> Vec<&'t str> {
-    if folder.is_empty() {
-        return Vec::new();
-    }
-    let names = text.match_indices(folder).filter_map(|(at, _)| {
+fn below<'t>(text: &'t str, folder: &'t str) -> impl Iterator<Item = &'t str> {
+    let searched = (!folder.is_empty()).then_some(text).into_iter();
+    let found = searched.flat_map(move |text| text.match_indices(folder));
+    found.filter_map(move |(at, _)| {
         let rest = text.get(at + folder.len()..)?;
         let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.');
         let end = rest.find(|char| !is_part(char)).unwrap_or(rest.len());
@@ -115,8 +135,7 @@ fn below<'t>(text: &'t str, folder: &'t str) -> Vec<&'t str> {
         // A pattern or a variable may be any of them.
         let is_open = rest.get(end..)?.starts_with(['$', '*', '?', '[', '{']);
         (!is_open && !name.is_empty()).then_some(name)
-    });
-    names.collect()
+    })
 }
 
 #[cfg(test)]
@@ -134,7 +153,8 @@ mod tests {
     fn folders_end_where_their_names_end() {
         let text =
             "cp /ml/output/a/b /ml/output/c-1.x; ls /ml/output/ /ml/output/$X /ml/output/d*.";
-        assert_eq!(below(text, "/ml/output/"), ["a", "c-1.x"]);
-        assert_eq!(below(text, ""), Vec::<&str>::new());
+        let found: Vec<&str> = below(text, "/ml/output/").collect();
+        assert_eq!(found, ["a", "c-1.x"]);
+        assert_eq!(below(text, "").next(), None);
     }
 }
