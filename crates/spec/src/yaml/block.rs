@@ -68,7 +68,7 @@ impl<'s> Reader<'s> {
         if self.surely_starts_plain() {
             let word = self.pos;
             let column = self.column();
-            let end = self.plain_line(false);
+            let end = self.plain_line_within::<false>();
             if self.plain_ends_with_line(n) {
                 return self.plain_scalar(word, end);
             }

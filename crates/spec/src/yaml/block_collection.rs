@@ -7,6 +7,7 @@ use super::block::Place;
 use super::mapping::{Mapping, ReadKey};
 use super::reader::{NOWHERE, Reader};
 use super::{Key, Node, Scalar, Style, Value};
+use crate::source::Span;
 
 /// A column at which entries stand by mistake, and the place of the problem that says so.
 struct WrongColumn {
@@ -60,43 +61,22 @@ impl<'s> Reader<'s> {
             return Node::new(span, Value::Map(super::Map::default()));
         }
         let mut map = Mapping::new(self);
-        let indent = column as isize;
-        let mut key = first;
+        let mut first = first;
         let mut wrong = None;
         loop {
-            if key.is_none() && self.at_indicator(b'?') {
-                let (key, value) = self.explicit_entry(indent);
-                span.end = span.end.max(end_of(&key, &value));
-                map.add(self, key, value);
-            } else {
-                if key.is_none() {
-                    key = self.next_key(indent, &map);
+            match first.take() {
+                Some(ReadKey::Plain(text, key_span)) => {
+                    self.plain_entry(column, text, key_span, &mut map, &mut span);
                 }
-                match key.take() {
-                    Some(ReadKey::Plain(text, key_span)) => {
-                        self.pos += 1;
-                        if let Some((start, end)) = self.usual_value(indent) {
-                            span.end = end as u32;
-                            let value = self.plain_scalar(start, end);
-                            map.add_plain(self, text, key_span, value);
-                        } else {
-                            let value = self.block_node(indent, Place::Value);
-                            let end = value.alias().unwrap_or(value.span).end;
-                            span.end = span.end.max(key_span.end).max(end);
-                            map.add_plain(self, text, key_span, value);
-                        }
+                Some(key) => self.entry(column, key, &mut map, &mut span),
+                None => match self.plain_key() {
+                    Some((text, key_span)) => {
+                        self.plain_entry(column, text, key_span, &mut map, &mut span);
                     }
-                    Some(key) => {
-                        self.pos += 1;
-                        let value = self.block_node(indent, Place::Value);
-                        span.end = span.end.max(end_of(&key, &value));
-                        map.add(self, key, value);
-                    }
-                    // The line has been reported and passed.
-                    None => {}
-                }
+                    None => self.unusual_entry(column, &mut map, &mut span),
+                },
             }
-            if !self.is_at_entry(column) && !self.next_entry(n, column, &mut wrong, start) {
+            if !self.has_more(n, column, &mut wrong, start) {
                 break;
             }
         }
@@ -104,19 +84,94 @@ impl<'s> Reader<'s> {
         Node::new(span, map.finish(self))
     }
 
-    /// Whether the cursor is at the next entry already, as it is behind most values.
+    /// Reads the key at the cursor, if it is a plain text with a `:` behind it as most are, and
+    /// leaves the cursor at the `:`.
     #[inline]
-    fn is_at_entry(&self, column: usize) -> bool {
-        self.is_first_on_line()
-            && self.column() == column
-            && self.is_word(self.pos)
-            && self.tab == NOWHERE
-            && !self.ended()
+    fn plain_key(&mut self) -> Option<(&'s str, Span)> {
+        if !self.surely_starts_plain() {
+            return None;
+        }
+        let start = self.pos;
+        let end = self.plain_line_within::<false>();
+        if self.peek() == b':' {
+            return Some((self.slice(start, end), self.span(start, end)));
+        }
+        self.pos = start;
+        None
+    }
+
+    /// Reads the value of a plain key, with the cursor at the `:`.
+    // Most entries of a file are read by it.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
+    fn plain_entry(
+        &mut self,
+        column: usize,
+        text: &'s str,
+        key_span: Span,
+        map: &mut Mapping<'s>,
+        span: &mut Span,
+    ) {
+        self.pos += 1;
+        let indent = column as isize;
+        let value = if let Some((start, end)) = self.usual_value(indent) {
+            span.end = end as u32;
+            self.plain_scalar(start, end)
+        } else {
+            let value = self.block_node(indent, Place::Value);
+            let end = value.alias().unwrap_or(value.span).end;
+            span.end = span.end.max(key_span.end).max(end);
+            value
+        };
+        map.add_plain(self, text, key_span, value);
+    }
+
+    /// Reads the value of a key, with the cursor at the `:`.
+    fn entry(&mut self, column: usize, key: ReadKey<'s>, map: &mut Mapping<'s>, span: &mut Span) {
+        self.pos += 1;
+        let value = self.block_node(column as isize, Place::Value);
+        span.end = span.end.max(end_of(&key, &value));
+        map.add(self, key, value);
+    }
+
+    /// Reads an entry that does not begin with a plain key and a `:`.
+    #[inline(never)]
+    fn unusual_entry(&mut self, column: usize, map: &mut Mapping<'s>, span: &mut Span) {
+        let indent = column as isize;
+        if self.at_indicator(b'?') {
+            let (key, value) = self.explicit_entry(indent);
+            span.end = span.end.max(end_of(&key, &value));
+            map.add(self, key, value);
+        } else if let Some(key) = self.next_key(indent, map) {
+            self.entry(column, key, map, span);
+        }
     }
 
     /// Goes to the next entry of a collection whose entries stand at `column`; false if there is
     /// none.
+    // Behind most values the cursor is at the first word of a line already.
     #[inline]
+    fn has_more(
+        &mut self,
+        n: isize,
+        column: usize,
+        wrong: &mut Option<WrongColumn>,
+        start: usize,
+    ) -> bool {
+        if self.is_first_on_line() && self.is_word(self.pos) && self.tab == NOWHERE && !self.ended()
+        {
+            let found = self.column();
+            if found == column {
+                return true;
+            }
+            if found as isize <= n {
+                return false;
+            }
+        }
+        self.next_entry(n, column, wrong, start)
+    }
+
+    #[inline(never)]
     fn next_entry(
         &mut self,
         n: isize,
@@ -168,7 +223,6 @@ impl<'s> Reader<'s> {
 
     /// Reads the key at the cursor and leaves the cursor at its `:`. If there is no key, reports
     /// that, passes the line and those that belong to it, and gives nothing.
-    #[inline]
     fn next_key(&mut self, indent: isize, map: &Mapping<'s>) -> Option<ReadKey<'s>> {
         let start = self.pos;
         if self.starts_plain(false) {
@@ -284,7 +338,7 @@ impl<'s> Reader<'s> {
             span.end = span.end.max(item.alias().unwrap_or(item.span).end);
             self.items.push(item);
             let more = loop {
-                if !self.is_at_entry(column) && !self.next_entry(n, column, &mut wrong, start) {
+                if !self.has_more(n, column, &mut wrong, start) {
                     break false;
                 }
                 if self.at_indicator(b'-') {

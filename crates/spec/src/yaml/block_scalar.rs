@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::reader::{Reader, count_spaces};
+use super::find::count_spaces;
+use super::reader::Reader;
 use super::{Node, Style};
 use crate::diagnostic::{Diagnostic, codes};
 

@@ -78,7 +78,9 @@ impl<'s> Mapping<'s> {
         entries.iter().find(|entry| entry.key.text == text)
     }
 
-    #[inline]
+    // As `add_plain`.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     fn push(&mut self, reader: &mut Reader<'s>, entry: Entry<'s>, mark: u64) {
         self.marks |= mark;
         reader.entries.push(entry);
@@ -88,6 +90,7 @@ impl<'s> Mapping<'s> {
     }
 
     /// Notes where the last key stands, and the first time where all others do.
+    #[cold]
     fn note_place(&mut self, entries: &[Entry<'s>]) {
         if let (Some(many), Some((entry, others))) = (&mut self.many, entries.split_last()) {
             let hash = many.state.hash_one(&*entry.key.text);
@@ -150,7 +153,18 @@ impl<'s> Mapping<'s> {
         self.push(reader, entry, mark);
     }
 
+    #[inline]
     pub(super) fn finish(mut self, reader: &mut Reader<'s>) -> Value<'s> {
+        if !self.merges.is_empty() {
+            self.merge_all(reader);
+        }
+        Value::Map(Map {
+            entries: reader.entries.split_off(self.first),
+        })
+    }
+
+    #[cold]
+    fn merge_all(&mut self, reader: &mut Reader<'s>) {
         for (span, node) in std::mem::take(&mut self.merges) {
             match node.value {
                 Value::Map(map) => self.merge(reader, span, map),
@@ -164,9 +178,6 @@ impl<'s> Mapping<'s> {
                 _ => reader.bad_merge(span, node.alias().unwrap_or(node.span)),
             }
         }
-        Value::Map(Map {
-            entries: reader.entries.split_off(self.first),
-        })
     }
 
     fn merge(&mut self, reader: &mut Reader<'s>, span: Span, map: Map<'s>) {

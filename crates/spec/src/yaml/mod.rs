@@ -10,7 +10,7 @@
 //! | `document` | the tree with comments and problems; limits |
 //! | `decode` | bytes to text |
 //! | `stream` | directives, markers, the one document |
-//! | `reader` | the cursor |
+//! | `reader`, `find` | the cursor; how it finds bytes |
 //! | `block`, `block_collection` | nodes, lists and mappings by indentation |
 //! | `flow` | nodes in brackets |
 //! | `plain`, `quoted`, `block_scalar` | scalars |
@@ -27,6 +27,7 @@ mod block_collection;
 mod block_scalar;
 mod decode;
 mod document;
+mod find;
 mod flow;
 mod mapping;
 pub mod node;

@@ -149,16 +149,10 @@ pub(crate) fn same_text(one: &str, other: &str) -> bool {
 
 impl<'s> Node<'s> {
     /// A node that nothing has touched.
+    #[inline]
     pub fn new(span: Span, value: Value<'s>) -> Self {
         let rare = match &value {
-            Value::Map(map) if map.entries.len() > SMALL_MAP => {
-                let mut by_key: Vec<u32> = (0..map.entries.len() as u32).collect();
-                by_key.sort_by_key(|place| &map.entries[*place as usize].key.text);
-                Some(Box::new(Rare {
-                    by_key,
-                    ..Rare::default()
-                }))
-            }
+            Value::Map(map) if map.entries.len() > SMALL_MAP => Some(ordered(map)),
             _ => None,
         };
         Node { span, value, rare }
@@ -361,6 +355,17 @@ impl<'s> Node<'s> {
             },
         }
     }
+}
+
+/// What helps to find a key among many.
+#[cold]
+fn ordered<'s>(map: &Map<'s>) -> Box<Rare<'s>> {
+    let mut by_key: Vec<u32> = (0..map.entries.len() as u32).collect();
+    by_key.sort_by_key(|place| &map.entries[*place as usize].key.text);
+    Box::new(Rare {
+        by_key,
+        ..Rare::default()
+    })
 }
 
 /// What YAML's core schema takes a node for.

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::reader::{Reader, count_spaces, is_blank, is_flow_indicator};
+use super::find::{count_spaces, first_of};
+use super::reader::{Reader, is_blank, is_flow_indicator};
 
-/// Which bytes may end a plain scalar outside of brackets.
-static BLOCK_STOPS: [bool; 256] = marked(b":#\n\r");
+/// The bytes that may end a plain scalar outside of brackets.
+const BLOCK_STOPS: [u8; 4] = *b":#\n\r";
 
-/// Which bytes may end a plain scalar in brackets.
-static FLOW_STOPS: [bool; 256] = marked(b":#\n\r,[]{}");
+/// The bytes that may end a plain scalar in brackets.
+const FLOW_STOPS: [u8; 9] = *b":#\n\r,[]{}";
 
 /// Which bytes cannot start a plain scalar, or only if no blank follows.
 static STARTS_OTHER: [bool; 256] = marked(b",[]{}#&*!|>'\"%@`-?:");
@@ -21,24 +22,6 @@ const fn marked(bytes: &[u8]) -> [bool; 256] {
         index += 1;
     }
     table
-}
-
-/// The first marked byte from a position on, or the end.
-#[inline]
-fn find_marked(bytes: &[u8], from: usize, marked: &[bool; 256]) -> usize {
-    let mut rest = bytes.get(from..).unwrap_or_default();
-    let mut pos = from;
-    while let Some((eight, after)) = rest.split_first_chunk::<8>() {
-        for (index, byte) in eight.iter().enumerate() {
-            if marked[usize::from(*byte)] {
-                return pos + index;
-            }
-        }
-        pos += 8;
-        rest = after;
-    }
-    let found = rest.iter().position(|byte| marked[usize::from(*byte)]);
-    pos + found.unwrap_or(rest.len())
 }
 
 /// A plain scalar as read.
@@ -86,10 +69,13 @@ impl<'s> Reader<'s> {
     pub(super) fn plain_line_within<const FLOW: bool>(&mut self) -> usize {
         let bytes = self.bytes;
         let start = self.pos;
-        let stops = if FLOW { &FLOW_STOPS } else { &BLOCK_STOPS };
         let mut pos = start;
         loop {
-            pos = find_marked(bytes, pos, stops);
+            pos = if FLOW {
+                first_of(bytes, pos, FLOW_STOPS)
+            } else {
+                first_of(bytes, pos, BLOCK_STOPS)
+            };
             match bytes.get(pos) {
                 Some(b':') => match bytes.get(pos + 1) {
                     None => break,

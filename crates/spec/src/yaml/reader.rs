@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::anchors::Anchor;
+use super::find::count_spaces;
 use super::flow::Brackets;
 use super::{Comment, Entry, Limits, Node};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, codes};
@@ -479,22 +480,6 @@ static SEPARATES: [bool; 256] = {
     separates[b'#' as usize] = true;
     separates
 };
-
-/// How many spaces stand at a position. Looks at eight bytes in one step.
-#[inline]
-pub(super) fn count_spaces(bytes: &[u8], from: usize) -> usize {
-    let mut rest = bytes.get(from..).unwrap_or_default();
-    let mut count = 0;
-    while let Some((eight, after)) = rest.split_first_chunk() {
-        let others = u64::from_le_bytes(*eight) ^ u64::from_le_bytes([b' '; 8]);
-        if others != 0 {
-            return count + others.trailing_zeros() as usize / 8;
-        }
-        count += 8;
-        rest = after;
-    }
-    count + rest.iter().take_while(|byte| **byte == b' ').count()
-}
 
 #[inline]
 pub(super) fn is_blank(byte: u8) -> bool {
