@@ -11,190 +11,27 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, SealFlag, fcntl, open, renameat};
+use nix::fcntl::{FcntlArg, OFlag, SealFlag, fcntl, open};
 use nix::libc;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
-use nix::sys::signalfd::SignalFd;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::socket::{MsgFlags, send};
 use nix::sys::stat::Mode;
 use nix::unistd::{Pid, chdir, fchdir, setpgid, setsid};
 
-use super::processes::{self, descendants};
+use super::channel::{Message, NextTask};
+use super::life::Life;
 use super::script::{self, Making};
 use crate::contract::Level;
 use crate::sandbox::cgroup::join;
-use crate::sandbox::{Traces, View, work_in};
+use crate::sandbox::{View, work_in};
 use crate::variables::Variables;
 use crate::{signals, sys};
 
-/// What the supervisor tells the first process: one byte, for [`Order::Hooks`] a second one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// `SIGTERM` to everything.
-    Terminate,
-    /// `SIGKILL` to everything.
-    Kill,
-    /// Runs the exit hooks for this outcome.
-    Hooks {
-        /// Whether the command succeeded.
-        success: bool,
-    },
-    /// Ends everything and leaves.
-    Finish,
-}
-
-/// No order is longer.
-const LONGEST_ORDER: usize = 2;
-
-/// The next task, in place of the one that has ended: a message of its own, with its standard output and its errors.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NextTask {
-    /// Where its folder is, in which its work folder lies already.
-    pub(crate) folder: PathBuf,
-    pub(crate) start_in: PathBuf,
-    pub(crate) environment: Variables,
-}
-
-impl NextTask {
-    /// No message is longer.
-    pub(crate) const LONGEST: usize = 64 << 10;
-
-    /// `None` if it is too much for a message.
-    pub(crate) fn bytes(&self) -> Option<Vec<u8>> {
-        let mut bytes = vec![b'N'];
-        for path in [&self.folder, &self.start_in] {
-            bytes.extend_from_slice(path.as_os_str().as_bytes());
-            bytes.push(0);
-        }
-        bytes.extend_from_slice(self.environment.as_bytes());
-        (bytes.len() <= Self::LONGEST).then_some(bytes)
-    }
-
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut fields = bytes.strip_prefix(b"N")?.splitn(3, |byte| *byte == 0);
-        let mut path = || Some(PathBuf::from(std::ffi::OsStr::from_bytes(fields.next()?)));
-        let (folder, start_in) = (path()?, path()?);
-        Some(Self {
-            folder,
-            start_in,
-            environment: Variables::from_bytes(fields.next()?)?,
-        })
-    }
-}
-
-impl Order {
-    pub(crate) fn bytes(self) -> [u8; 2] {
-        match self {
-            Order::Terminate => *b"T-",
-            Order::Kill => *b"K-",
-            Order::Hooks { success } => [b'H', u8::from(success)],
-            Order::Finish => *b"F-",
-        }
-    }
-
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        Some(match bytes {
-            b"T-" => Order::Terminate,
-            b"K-" => Order::Kill,
-            [b'H', success] => Order::Hooks {
-                success: *success != 0,
-            },
-            b"F-" => Order::Finish,
-            _ => return None,
-        })
-    }
-}
-
-/// What the first process tells the supervisor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Message {
-    /// The sandbox stands; the shell starts now.
-    Ready,
-    /// The sandbox, or the shell, could not be made.
-    Failed(String),
-    /// The first shell ended so (a wait status).
-    Ended(Ending),
-    /// The second shell, that of the exit hooks, ended.
-    HooksEnded(Ending),
-    /// The first shell ended with success, nothing in the sandbox is changed, and another task may come.
-    Vacant {
-        /// What the task has used.
-        cpu_micros: u64,
-    },
-}
-
-/// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// With a code.
-    Code(i32),
-    /// By a signal.
-    Signal(i32),
-}
-
-impl Ending {
-    fn bytes(self) -> [u8; 5] {
-        let (kind, value) = match self {
-            Ending::Code(code) => (b'c', code),
-            Ending::Signal(signal) => (b's', signal),
-        };
-        let [a, b, c, d] = value.to_le_bytes();
-        [kind, a, b, c, d]
-    }
-
-    /// From a wait status.
-    fn of(status: i32) -> Self {
-        match status & 0x7f {
-            0 => Ending::Code((status >> 8) & 0xff),
-            signal => Ending::Signal(signal),
-        }
-    }
-
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let (kind, value) = bytes.split_first()?;
-        let value = i32::from_le_bytes(value.try_into().ok()?);
-        match kind {
-            b'c' => Some(Ending::Code(value)),
-            b's' => Some(Ending::Signal(value)),
-            _ => None,
-        }
-    }
-}
-
-impl Message {
-    fn bytes(&self) -> Vec<u8> {
-        match self {
-            Message::Ready => vec![b'R'],
-            Message::Failed(text) => {
-                let text = text.as_bytes();
-                [b"F", text.get(..4000).unwrap_or(text)].concat()
-            }
-            Message::Ended(ending) => [&b"E"[..], &ending.bytes()].concat(),
-            Message::HooksEnded(ending) => [&b"H"[..], &ending.bytes()].concat(),
-            Message::Vacant { cpu_micros } => [&b"V"[..], &cpu_micros.to_le_bytes()].concat(),
-        }
-    }
-
-    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        let (kind, rest) = bytes.split_first()?;
-        Some(match kind {
-            b'R' => Message::Ready,
-            b'F' => Message::Failed(String::from_utf8_lossy(rest).into_owned()),
-            b'E' => Message::Ended(Ending::parse(rest)?),
-            b'H' => Message::HooksEnded(Ending::parse(rest)?),
-            b'V' => Message::Vacant {
-                cpu_micros: u64::from_le_bytes(rest.try_into().ok()?),
-            },
-            _ => return None,
-        })
-    }
-}
+/// A table of so many descriptors comes with every process; a larger one is made for those who need it.
+const SMALLEST_TABLE: RawFd = 64;
 
 /// The ends of pipes that lead to the supervisor.
 #[derive(Debug)]
@@ -253,7 +90,7 @@ impl Init<'_> {
         sys::leave(code)
     }
 
-    fn tell(&self, message: &Message) {
+    pub(super) fn tell(&self, message: &Message) {
         let _ = send(
             self.channel.as_raw_fd(),
             &message.bytes(),
@@ -292,25 +129,7 @@ impl Init<'_> {
         self.tell(&Message::Ready);
         let script = kept_script(&script::first(self.making))?;
         let first = self.start(&script, exports.as_ref(), false)?;
-        let longest = match traces {
-            Some(_) => NextTask::LONGEST,
-            None => LONGEST_ORDER,
-        };
-        let mut life = Life {
-            init: self,
-            first: Some(first),
-            hooks: None,
-            exports,
-            script,
-            traces,
-            tasks: None,
-            was_disturbed: false,
-            awaited: None,
-            may_linger: false,
-            cpu_micros: 0,
-            buffer: vec![0; longest],
-        };
-        life.go_on(&signals)
+        Life::begin(self, first, script, exports, traces).go_on(&signals)
     }
 
     fn close_the_rest(&mut self) {
@@ -346,7 +165,12 @@ impl Init<'_> {
     }
 
     /// Starts a shell with a script.
-    fn start(&self, script: &File, exports: Option<&File>, is_last: bool) -> Result<Pid, String> {
+    pub(super) fn start(
+        &self,
+        script: &File,
+        exports: Option<&File>,
+        is_last: bool,
+    ) -> Result<Pid, String> {
         let spawned = sys::spawn_sharing(&|| {
             let error = self.become_shell(script, exports, is_last);
             // Our standard error is already that of the task.
@@ -459,7 +283,7 @@ fn memory_file(name: &str) -> Result<OwnedFd, String> {
 
 /// A script that nobody can change, neither a task for itself nor for the next one. A shell opens it anew and so reads
 /// it from its beginning.
-fn kept_script(text: &str) -> Result<File, String> {
+pub(super) fn kept_script(text: &str) -> Result<File, String> {
     let mut memory = File::from(memory_file("script")?);
     let seals = SealFlag::F_SEAL_WRITE
         | SealFlag::F_SEAL_GROW
@@ -471,271 +295,4 @@ fn kept_script(text: &str) -> Result<File, String> {
         .and_then(|_| memory.seek(SeekFrom::Start(0)))
         .map_err(|error| format!("cannot keep the script in memory: {error}"))?;
     Ok(memory)
-}
-
-/// A table of so many descriptors comes with every process; a larger one is made for those who need it.
-const SMALLEST_TABLE: RawFd = 64;
-
-/// Milliseconds after which those who seem not to have heard that they should end are told again.
-const REMINDING: u8 = 100;
-
-/// So many descriptors come with the next task.
-const STREAMS: usize = 2;
-
-/// The time after the first shell has started.
-struct Life<'a, 'b> {
-    init: &'a mut Init<'b>,
-    first: Option<Pid>,
-    hooks: Option<Pid>,
-    exports: Option<File>,
-    script: File,
-    /// If another task may come after this one.
-    traces: Option<Traces>,
-    /// The folder of the tasks' folders, once it was needed.
-    tasks: Option<OwnedFd>,
-    /// Whether the task was told to end.
-    was_disturbed: bool,
-    /// Whether what the first shell has started may outlive it: it was told to end, and its time is not over.
-    may_linger: bool,
-    /// How the first shell ended, while others that were told to end are still busy with it.
-    awaited: Option<Ending>,
-    /// What all that was reaped has used.
-    cpu_micros: u64,
-    buffer: Vec<u8>,
-}
-
-impl Life<'_, '_> {
-    fn go_on(&mut self, signals: &SignalFd) -> Result<(), String> {
-        loop {
-            let (signal_events, order_events) = {
-                let mut fds = [
-                    PollFd::new(signals.as_fd(), PollFlags::POLLIN),
-                    PollFd::new(self.init.channel.as_fd(), PollFlags::POLLIN),
-                ];
-                let patience = match self.awaited {
-                    Some(_) => PollTimeout::from(REMINDING),
-                    None => PollTimeout::NONE,
-                };
-                match poll(&mut fds, patience) {
-                    Ok(0) => processes::remind(Signal::SIGTERM),
-                    Ok(_) | Err(Errno::EINTR) => {}
-                    Err(error) => return Err(error.to_string()),
-                }
-                let ready = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
-                (ready(&fds[0]), ready(&fds[1]))
-            };
-            if signal_events {
-                while let Ok(Some(signal)) = signals.read_signal() {
-                    if signal.ssi_signo != Signal::SIGCHLD as u32 {
-                        // Someone else wants the task to end; without a supervisor nobody else will.
-                        self.end_all();
-                        return Ok(());
-                    }
-                }
-                if self.reap() {
-                    return Ok(());
-                }
-            }
-            if order_events && self.obey()? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Reaps what has ended; true if there is nothing more to do here.
-    fn reap(&mut self) -> bool {
-        while let Some((pid, status, cpu_micros)) = sys::reap() {
-            self.cpu_micros += cpu_micros;
-            let ending = Ending::of(status);
-            if self.first == Some(pid) {
-                self.first = None;
-                self.awaited = Some(ending);
-                if !self.may_linger && self.conclude() {
-                    return true;
-                }
-            } else if self.hooks == Some(pid) {
-                self.hooks = None;
-                self.init.tell(&Message::HooksEnded(ending));
-            }
-        }
-        // A shell dies of the signal that a program of its own may take as the sign to save its work.
-        self.may_linger && !sys::has_children() && self.conclude()
-    }
-
-    /// Tells how the first shell ended, if it has; true if there is nothing more to do here.
-    fn conclude(&mut self) -> bool {
-        let Some(ending) = self.awaited.take() else {
-            return false;
-        };
-        if self.init.waits_for_orders {
-            self.init.tell(&Message::Ended(ending));
-            return false;
-        }
-        // What the command left behind ends before anyone hears of the end.
-        let is_alone = self.end_all();
-        if ending == Ending::Code(0) && is_alone && self.is_as_before() {
-            let cpu_micros = std::mem::take(&mut self.cpu_micros);
-            self.init.tell(&Message::Vacant { cpu_micros });
-            return false;
-        }
-        self.init.tell(&Message::Ended(ending));
-        true
-    }
-
-    /// Whether nothing is changed.
-    fn is_as_before(&mut self) -> bool {
-        !self.was_disturbed && self.traces.as_mut().is_some_and(Traces::are_none)
-    }
-
-    /// Carries out an order; true if the task is over.
-    fn obey(&mut self) -> Result<bool, String> {
-        let received = sys::receive::<STREAMS>(self.init.channel.as_fd(), &mut self.buffer);
-        let (count, descriptors) = match received {
-            Ok(received) => received,
-            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
-            Err(_) => (0, Vec::new()),
-        };
-        if count == 0 {
-            self.end_all();
-            return Ok(true);
-        }
-        let bytes = self.buffer.get(..count).unwrap_or_default();
-        if let Some(next) = NextTask::parse(bytes) {
-            self.take_in(next, descriptors)?;
-            return Ok(false);
-        }
-        let Some(order) = Order::parse(bytes) else {
-            return Ok(false);
-        };
-        self.was_disturbed = true;
-        match order {
-            Order::Terminate => {
-                self.may_linger = self.first.is_some();
-                self.signal_all(Signal::SIGTERM);
-            }
-            Order::Kill => {
-                self.may_linger = false;
-                self.signal_all(Signal::SIGKILL);
-                return Ok(self.conclude());
-            }
-            Order::Hooks { success } => {
-                let script = kept_script(&script::last(self.init.making, success))?;
-                self.hooks = Some(self.init.start(&script, self.exports.as_ref(), true)?);
-            }
-            Order::Finish => {
-                self.end_all();
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Starts the next task where the one before was.
-    fn take_in(&mut self, next: NextTask, descriptors: Vec<OwnedFd>) -> Result<(), String> {
-        let mut descriptors = descriptors.into_iter();
-        let (Some(stdout), Some(stderr)) = (descriptors.next(), descriptors.next()) else {
-            return Err("the streams of a task did not come".to_owned());
-        };
-        // Its work folder is already where that of the task before was; the way to it gets another name.
-        self.rename_folder(&next.folder)
-            .map_err(|error| format!("cannot show {}: {error}", next.folder.display()))?;
-        if !self.traces.as_mut().is_some_and(Traces::go_on) {
-            self.traces = None;
-        }
-        self.was_disturbed = false;
-        self.may_linger = false;
-        self.init.task = next;
-        self.init.streams.stdout = stdout;
-        self.init.streams.stderr = stderr;
-        self.first = Some(self.init.start(&self.script, None, false)?);
-        Ok(())
-    }
-
-    /// All tasks have their folders in the same one, which is far from the root.
-    fn rename_folder(&mut self, to: &Path) -> std::io::Result<()> {
-        let from = &self.init.task.folder;
-        if let (Some(parent), Some(old), Some(new)) =
-            (from.parent(), from.file_name(), to.file_name())
-            && to.parent() == Some(parent)
-        {
-            let folder = match self.tasks.take() {
-                Some(folder) => folder,
-                None => open(parent, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty())?,
-            };
-            renameat(&folder, old, &folder, new)?;
-            self.tasks = Some(folder);
-            return Ok(());
-        }
-        std::fs::rename(from, to)
-    }
-
-    fn has_namespace(&self) -> bool {
-        self.init.view.level > Level::Plain
-    }
-
-    /// False if there is nobody else in the namespace.
-    fn signal_all(&self, signal: Signal) -> bool {
-        if self.has_namespace() {
-            // Everything in the namespace but ourselves.
-            return kill(Pid::from_raw(-1), signal) != Err(Errno::ESRCH);
-        }
-        for pid in descendants() {
-            let _ = kill(pid, signal);
-        }
-        true
-    }
-
-    /// Ends everything below us and waits until it is gone. True if there is proof that we are alone in the namespace.
-    fn end_all(&mut self) -> bool {
-        loop {
-            let is_alone = !self.signal_all(Signal::SIGKILL);
-            // In plain processes, children of the killed come to us one generation after the other.
-            let mut reaped = sys::wait_and_reap();
-            if reaped.is_none() {
-                return is_alone;
-            }
-            while let Some((_, _, cpu_micros)) = reaped {
-                self.cpu_micros += cpu_micros;
-                reaped = sys::reap();
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn orders_and_messages_survive_the_channel() {
-        for order in [
-            Order::Terminate,
-            Order::Kill,
-            Order::Hooks { success: true },
-            Order::Hooks { success: false },
-            Order::Finish,
-        ] {
-            assert_eq!(Order::parse(&order.bytes()), Some(order));
-        }
-        for message in [
-            Message::Ready,
-            Message::Failed("x".to_owned()),
-            Message::Ended(Ending::Code(-1)),
-            Message::HooksEnded(Ending::Signal(9)),
-            Message::Vacant {
-                cpu_micros: 1 << 40,
-            },
-        ] {
-            assert_eq!(Message::parse(&message.bytes()), Some(message));
-        }
-        let next = NextTask {
-            folder: PathBuf::from("/a"),
-            start_in: PathBuf::from("/b"),
-            environment: Variables::from_bytes(b"A=1\0\0B=\0").unwrap_or_default(),
-        };
-        assert_eq!(
-            NextTask::parse(&next.bytes().unwrap_or_default()),
-            Some(next)
-        );
-    }
 }

@@ -1,6 +1,8 @@
 //! Inside a task: its first process, its scripts.
 
+pub(crate) mod channel;
 pub(crate) mod init;
+mod life;
 pub(crate) mod plugin;
 mod processes;
 pub(crate) mod script;

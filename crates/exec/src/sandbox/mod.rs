@@ -1,6 +1,9 @@
 //! Keeps a task apart from the machine, as far as the kernel allows.
 
 pub(crate) mod cgroup;
+mod machine;
+mod mounting;
+mod path;
 mod traces;
 mod view;
 
@@ -9,8 +12,10 @@ use std::path::{Path, PathBuf};
 use nix::sched::CloneFlags;
 
 use crate::contract::Level;
+pub(crate) use machine::Machine;
+pub(crate) use mounting::remove_mark;
 pub(crate) use traces::Traces;
-pub(crate) use view::{Access, Bind, Machine, View, WrittenFile, remove_mark};
+pub(crate) use view::{Access, Bind, View, WrittenFile};
 
 /// The folders of a task.
 #[derive(Clone, Debug)]

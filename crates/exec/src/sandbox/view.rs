@@ -5,11 +5,17 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use nix::mount::{MntFlags, MsFlags, mount, umount2};
-use nix::unistd::{Gid, Uid, chdir, pivot_root};
+use nix::mount::{MntFlags, MsFlags, umount2};
+use nix::unistd::{chdir, pivot_root};
 use serde::{Deserialize, Serialize};
 
 use super::TaskFolder;
+use super::machine::{FRESH, Machine, Mounted};
+use super::mounting::{
+    Outcome, attach, bind_folder, exists_already, make_folder, make_place, open_up, overlay,
+    read_only_copy, say,
+};
+use super::path::{below, resolved, within};
 use super::traces::{Places, Traces};
 use crate::contract::Level;
 use crate::data;
@@ -20,83 +26,6 @@ const DEFAULT_SHM_MB: u64 = 64;
 
 /// Where OpenPAI keeps what its runtime needs.
 const PAI_FOLDER: &str = "/usr/local/pai";
-
-/// What the supervisor finds out once.
-#[derive(Clone, Debug)]
-pub(crate) struct Machine {
-    pub(crate) as_root: bool,
-    /// Whether the supervisor has mounts of its own, of which those of tasks are copies.
-    pub(crate) is_private: bool,
-    /// Mount points below `/`, apart from those that every task gets anew.
-    mounts: Vec<Mounted>,
-    uid: Uid,
-    gid: Gid,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Mounted {
-    path: PathBuf,
-    read_only: bool,
-}
-
-impl Machine {
-    pub(crate) fn find(mountinfo: &str) -> Self {
-        let (uid, gid) = (nix::unistd::geteuid(), nix::unistd::getegid());
-        Self {
-            as_root: uid.is_root(),
-            is_private: false,
-            mounts: other_mounts(mountinfo),
-            uid,
-            gid,
-        }
-    }
-}
-
-/// Mount points that are part of the machine's files.
-fn other_mounts(mountinfo: &str) -> Vec<Mounted> {
-    let mut mounts: Vec<Mounted> = mountinfo
-        .lines()
-        .filter_map(|line| {
-            let mut fields = line.split(' ').skip(4);
-            let path = PathBuf::from(unescaped(fields.next()?));
-            let read_only = fields.next()?.split(',').any(|option| option == "ro");
-            Some(Mounted { path, read_only })
-        })
-        .filter(|mount| {
-            mount.path != Path::new("/") && !FRESH.iter().any(|root| mount.path.starts_with(root))
-        })
-        .collect();
-    mounts.sort_by(|one, other| one.path.cmp(&other.path));
-    mounts.dedup_by(|later, earlier| later.path == earlier.path);
-    mounts
-}
-
-/// What every task gets anew.
-const FRESH: [&str; 4] = ["/proc", "/sys", "/dev", "/tmp"];
-
-/// The kernel writes blanks and the like as `\040`.
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, following)) = rest.split_first() {
-        let octal = following
-            .get(..3)
-            .filter(|_| *first == b'\\')
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match octal {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &following[3..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = following;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
 
 /// A file or folder that a task sees although it lies in a hidden one, or elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,8 +80,6 @@ pub(crate) struct View<'a> {
     /// Whether anyone wants to know if the task leaves something behind.
     pub(crate) watched: bool,
 }
-
-type Outcome<T = ()> = Result<T, String>;
 
 impl View<'_> {
     /// Moves this process, the first of new namespaces, into the view. Gives what tells of changes, if that is wanted and
@@ -489,67 +416,6 @@ impl View<'_> {
     }
 }
 
-/// An overlay of a folder, its changes in `changes/NAME`.
-fn overlay(lower: &Path, changes: &Path, name: &str, target: &Path, by_user: bool) -> Outcome {
-    let (upper, work) = (changes.join(name), changes.join(format!("{name}.work")));
-    make_folder(&upper)?;
-    make_folder(&work)?;
-    let mut options = format!(
-        "lowerdir={},upperdir={},workdir={},volatile",
-        escaped(lower),
-        escaped(&upper),
-        escaped(&work)
-    );
-    if by_user {
-        options.push_str(",userxattr");
-    }
-    attach(
-        Some("overlay"),
-        target,
-        Some("overlay"),
-        MsFlags::empty(),
-        Some(&options),
-    )
-}
-
-/// Removes the mark by which the kernel knows an overlay that it must not mount again. Nobody will.
-pub(crate) fn remove_mark(changes: &Path) {
-    let _ = fs::remove_dir_all(changes.join("root.work/work/incompat"));
-}
-
-/// The kernel splits the options of an overlay at commas and colons.
-fn escaped(path: &Path) -> String {
-    path.to_string_lossy()
-        .replace('\\', "\\\\")
-        .replace(',', "\\,")
-        .replace(':', "\\:")
-}
-
-fn read_only_copy(root: &Path) -> Outcome {
-    attach(
-        Some("/"),
-        root,
-        None,
-        MsFlags::MS_BIND | MsFlags::MS_REC,
-        None,
-    )?;
-    say(sys::make_read_only(root, true), "make read-only", root)
-}
-
-fn bind_folder(from: &Path, to: &Path, read_only: bool) -> Outcome {
-    attach(
-        Some(from),
-        to,
-        None,
-        MsFlags::MS_BIND | MsFlags::MS_REC,
-        None,
-    )?;
-    if read_only {
-        say(sys::make_read_only(to, true), "make read-only", to)?;
-    }
-    Ok(())
-}
-
 fn copy_own(from: &Path, to: &Path) -> Outcome {
     data::copy_any(from, to).map_err(|error| format!("cannot make a copy for the task: {error}"))
 }
@@ -564,208 +430,4 @@ fn write_file(path: &Path, file: &WrittenFile) -> Outcome {
         .open(path)
         .and_then(|mut to| to.write_all(file.content.as_bytes()));
     say(written, "write", &file.to)
-}
-
-/// Makes something to mount over.
-fn make_place(path: &Path, is_folder: bool) -> std::io::Result<()> {
-    if is_folder {
-        return fs::create_dir_all(path);
-    }
-    if path.exists() {
-        return Ok(());
-    }
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::File::create(path).map(drop)
-}
-
-/// Where a path of the task lies below its root. A link in it leads to what the task would find, and not to the machine.
-fn within(root: &Path, path: &Path) -> Outcome<PathBuf> {
-    const MOST_LINKS: usize = 40;
-    let mut links = 0;
-    let mut rest: Vec<std::ffi::OsString> = parts_reversed(path);
-    let mut inside = PathBuf::from("/");
-    while let Some(part) = rest.pop() {
-        let next = inside.join(&part);
-        match fs::read_link(below(root, &next)) {
-            Ok(leads_to) => {
-                links += 1;
-                if links > MOST_LINKS {
-                    return Err(format!("too many links in {}", path.display()));
-                }
-                if leads_to.is_absolute() {
-                    inside = PathBuf::from("/");
-                }
-                rest.extend(parts_reversed(&leads_to));
-            }
-            Err(_) if part == ".." => {
-                inside.pop();
-            }
-            Err(_) => inside = next,
-        }
-    }
-    Ok(below(root, &inside))
-}
-
-fn parts_reversed(path: &Path) -> Vec<std::ffi::OsString> {
-    use std::path::Component;
-    path.components()
-        .rev()
-        .filter_map(|part| match part {
-            Component::Normal(name) => Some(name.to_owned()),
-            Component::ParentDir => Some("..".into()),
-            _ => None,
-        })
-        .collect()
-}
-
-/// Makes room for a path in a folder in which nothing can be made: an empty one in its place shows all that is in it.
-fn open_up(root: &Path, target: &Path, changes: &Path) -> Outcome {
-    let folder = target
-        .ancestors()
-        .skip(1)
-        .find(|folder| folder.is_dir())
-        .unwrap_or(root);
-    let mut number = 0;
-    let held = loop {
-        let held = changes.join(format!("opened{number}"));
-        if !held.exists() {
-            break held;
-        }
-        number += 1;
-    };
-    make_folder(&held)?;
-    let with_all_below = MsFlags::MS_BIND | MsFlags::MS_REC;
-    attach(Some(folder), &held, None, with_all_below, None)?;
-    attach(
-        Some("tmpfs"),
-        folder,
-        Some("tmpfs"),
-        MsFlags::empty(),
-        Some("mode=755"),
-    )?;
-    for entry in say_all(fs::read_dir(&held), "list", folder)?.flatten() {
-        let (source, shown) = (entry.path(), folder.join(entry.file_name()));
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_symlink() {
-            if let Ok(leads_to) = fs::read_link(&source) {
-                let _ = symlink(leads_to, &shown);
-            }
-        } else if make_place(&shown, kind.is_dir()).is_ok() {
-            attach(Some(&source), &shown, None, with_all_below, None)?;
-        }
-    }
-    say(umount2(&held, MntFlags::MNT_DETACH), "let go of", folder)
-}
-
-fn attach<S: AsRef<Path> + ?Sized, T: AsRef<Path>>(
-    source: Option<&S>,
-    target: T,
-    kind: Option<&str>,
-    flags: MsFlags,
-    options: Option<&str>,
-) -> Outcome {
-    let target = target.as_ref();
-    let verb = match (kind, source) {
-        (Some("overlay"), _) => "mount an overlay at",
-        (Some("proc"), _) => "mount proc at",
-        (Some(_), _) => "mount a file system at",
-        (None, Some(_)) => "bind a folder to",
-        (None, None) => "make private",
-    };
-    say(
-        mount(source.map(AsRef::as_ref), target, kind, flags, options),
-        verb,
-        target,
-    )
-}
-
-fn say<T, E: std::fmt::Display>(result: Result<T, E>, verb: &str, path: &Path) -> Outcome {
-    result
-        .map(drop)
-        .map_err(|error| format!("cannot {verb} {}: {error}", path.display()))
-}
-
-fn say_all<T, E: std::fmt::Display>(result: Result<T, E>, verb: &str, path: &Path) -> Outcome<T> {
-    result.map_err(|error| format!("cannot {verb} {}: {error}", path.display()))
-}
-
-fn exists_already(error: std::io::Error) -> std::io::Result<()> {
-    if error.kind() == std::io::ErrorKind::AlreadyExists {
-        Ok(())
-    } else {
-        Err(error)
-    }
-}
-
-pub(crate) fn make_folder(path: &Path) -> Outcome {
-    if fs::create_dir(path).is_ok() {
-        return Ok(());
-    }
-    say(fs::create_dir_all(path), "make", path)
-}
-
-/// The same path without symbolic links, as far as it exists. Followed from outside, a link such as `/var/run`
-/// would lead out of the task's root.
-fn resolved(path: &Path) -> PathBuf {
-    for known in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (known.canonicalize(), path.strip_prefix(known)) {
-            return real.components().chain(rest.components()).collect();
-        }
-    }
-    path.to_owned()
-}
-
-/// An absolute path, seen from another root.
-fn below(root: &Path, path: &Path) -> PathBuf {
-    root.join(path.strip_prefix("/").unwrap_or(path))
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn other_mounts_leave_out_what_is_made_anew() {
-        let mountinfo = "22 27 0:21 / /proc rw - proc proc rw\n25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw\n\
-                         27 1 254:0 / / rw - ext4 /dev/vda rw\n28 27 0:25 / /mnt/my\\040disk ro - ext4 /dev/vdb ro\n";
-        let disk = Mounted {
-            path: PathBuf::from("/mnt/my disk"),
-            read_only: true,
-        };
-        assert_eq!(other_mounts(mountinfo), [disk]);
-    }
-
-    #[test]
-    fn links_on_the_way_are_followed_and_the_rest_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let real = folder.path().canonicalize().unwrap();
-        symlink(&real, real.join("link")).unwrap();
-        assert_eq!(resolved(&real.join("link/a/b")), real.join("a/b"));
-    }
-
-    #[test]
-    fn links_stay_within_the_root() {
-        let scratch = tempfile::tempdir().unwrap();
-        let root = scratch.path();
-        fs::create_dir(root.join("run")).unwrap();
-        fs::create_dir(root.join("var")).unwrap();
-        symlink("/run", root.join("var/run")).unwrap();
-        symlink("../../../run", root.join("var/up")).unwrap();
-        symlink("ring", root.join("ring")).unwrap();
-        let within = |path: &str| within(root, Path::new(path));
-        assert_eq!(within("/var/run/x"), Ok(root.join("run/x")));
-        assert_eq!(within("/var/up/x"), Ok(root.join("run/x")));
-        assert_eq!(within("/new/../deep/x"), Ok(root.join("deep/x")));
-        assert!(within("/ring/x").is_err());
-    }
-
-    #[test]
-    fn options_of_an_overlay_are_escaped() {
-        assert_eq!(escaped(Path::new("/a,b:c")), "/a\\,b\\:c");
-    }
 }

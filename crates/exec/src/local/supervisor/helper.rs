@@ -13,7 +13,7 @@ use super::task::State;
 use super::{Supervisor, Token};
 use crate::contract::{Happening, PhaseName};
 use crate::data::{Tell, Teller, collect, stage};
-use crate::runner::init::Ending;
+use crate::runner::channel::Ending;
 use crate::sandbox::cgroup;
 use crate::sys::{self, Side};
 

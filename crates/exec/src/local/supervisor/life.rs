@@ -13,7 +13,7 @@ use super::task::{Reason, State};
 use super::{Supervisor, Timer};
 use crate::contract::{Happening, Level, PhaseName, TaskId};
 use crate::local::journal::now_micros;
-use crate::runner::init::{Ending, Message, Order};
+use crate::runner::channel::{Ending, Message, Order};
 use crate::runner::script::{self, Mark};
 use crate::sandbox;
 

@@ -10,7 +10,7 @@ use super::start::limits;
 use super::task::{Reason, State};
 use crate::contract::{ExitReport, Happening, Level, PhaseName};
 use crate::local::layout::task_name;
-use crate::runner::init::Ending;
+use crate::runner::channel::Ending;
 use crate::sandbox::cgroup::AttemptGroup;
 
 impl Supervisor {

@@ -23,7 +23,7 @@ use super::task::{Lodging, State};
 use super::{Supervisor, Timer};
 use crate::contract::{Happening, Level, PhaseName};
 use crate::data::stage;
-use crate::runner::init::{Ending, NextTask};
+use crate::runner::channel::{Ending, NextTask};
 use crate::sandbox::cgroup::TaskGroup;
 
 /// A sandbox without a task.

@@ -10,7 +10,7 @@ use pinnace_core::plan::MetricRule;
 use super::output::Output;
 use crate::contract::{Level, Phase, PhaseName, TaskSpec};
 use crate::local::journal::now_micros;
-use crate::runner::init::Ending;
+use crate::runner::channel::Ending;
 use crate::sandbox::TaskFolder;
 use crate::sandbox::cgroup::TaskGroup;
 
