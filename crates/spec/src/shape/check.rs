@@ -1,13 +1,13 @@
 //! Holds a document against its table: every problem in one pass, each cause once.
 //!
-//! A value of the wrong type is reported and not looked into. Nothing is allocated while all is
-//! well.
+//! A value of the wrong type is reported and not looked into. What surely fits is not looked at closer.
 
+use super::fits::{fits, is_one_of};
 use super::path::{Path, cut};
-use super::{Field, Object, Shape, Tagged, TextRule, Unknown};
+use super::{Field, Object, Shape, Tagged, TextRule, Unknown, find_from};
 use crate::diagnostic::Diagnostics;
 use crate::source::Sources;
-use crate::yaml::node::{Kind, same_text};
+use crate::yaml::node::Kind;
 use crate::yaml::{Entry, Map, Node, Style};
 
 /// Reports whatever in `root` does not fit `shape`.
@@ -17,11 +17,13 @@ pub fn check(
     sources: &Sources,
     diagnostics: &mut Diagnostics,
 ) {
-    let mut checker = Checker {
-        sources,
-        diagnostics,
-    };
-    checker.value(&Path::root(root), root, shape);
+    if !fits(root, shape) {
+        let mut checker = Checker {
+            sources,
+            diagnostics,
+        };
+        checker.value(&Path::root(root), root, shape);
+    }
 }
 
 /// Reports whatever in the value of a field does not fit, when the mapping around it is not the
@@ -32,11 +34,13 @@ pub fn check_field(
     sources: &Sources,
     diagnostics: &mut Diagnostics,
 ) {
-    let mut checker = Checker {
-        sources,
-        diagnostics,
-    };
-    checker.value(&Path::lone_field(field.name, node), node, &field.shape);
+    if !fits(node, &field.shape) {
+        let mut checker = Checker {
+            sources,
+            diagnostics,
+        };
+        checker.value(&Path::lone_field(field.name, node), node, &field.shape);
+    }
 }
 
 pub(super) struct Checker<'c> {
@@ -45,8 +49,9 @@ pub(super) struct Checker<'c> {
 }
 
 impl Checker<'_> {
+    /// Looks for what is wrong with a value that may not fit.
     pub(super) fn value(&mut self, path: &Path<'_, '_>, node: &Node<'_>, shape: &'static Shape) {
-        if fits(node, shape) || self.diagnostics.is_full() {
+        if self.diagnostics.is_full() {
             return;
         }
         match shape {
@@ -230,12 +235,12 @@ impl Checker<'_> {
         // Most keys stand in the order of the table.
         let mut next = 0;
         for entry in &map.entries {
-            let Some(index) = find_from(object, &entry.key.text, next) else {
+            let Some((index, field)) = find_from(object, &entry.key.text, next) else {
                 unknown = true;
                 continue;
             };
             next = index + 1;
-            let (bit, field) = (1 << index, &object.fields[index]);
+            let bit = 1 << index;
             if present & bit != 0 {
                 self.two_spellings(path, map, entry, field);
             }
@@ -287,43 +292,9 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a value is one without parts that is surely right, as most are. Whatever else there is
-/// is looked at with its path.
-fn fits(node: &Node<'_>, shape: &Shape) -> bool {
-    let Some(scalar) = node.as_scalar() else {
-        return matches!(shape, Shape::Any);
-    };
-    match shape {
-        Shape::Any => true,
-        Shape::Text(rule) => {
-            node.is_string() && (rule.accepts)(&scalar.text) && rule.is_short_enough(&scalar.text)
-        }
-        Shape::TextOrList => node.is_string(),
-        Shape::Integer { min, max, .. } => node
-            .as_integer()
-            .is_some_and(|number| (i128::from(*min)..=i128::from(*max)).contains(&number)),
-        Shape::Choice(choices) => node.is_string() && is_one_of(choices, &scalar.text),
-        _ => false,
-    }
-}
-
-fn is_one_of(choices: &[&str], text: &str) -> bool {
-    choices.iter().any(|choice| same_text(choice, text))
-}
-
-/// The place of the field of a key; the fields from `start` on are compared first.
-fn find_from(object: &'static Object, key: &str, start: usize) -> Option<usize> {
-    let is_named = |field: &Field| field.is_named(key);
-    let (before, behind) = object.fields.split_at(start.min(object.fields.len()));
-    match behind.iter().position(is_named) {
-        Some(place) => Some(start + place),
-        None => before.iter().position(is_named),
-    }
-}
-
 /// The field of a key and its bit. A table has at most 64 fields; a test sees to that.
 fn find(object: &'static Object, key: &str) -> Option<(u64, &'static Field)> {
-    find_from(object, key, 0).map(|index| (1 << index, &object.fields[index]))
+    find_from(object, key, 0).map(|(index, field)| (1 << index, field))
 }
 
 fn is_some_scalar(node: &Node<'_>) -> bool {

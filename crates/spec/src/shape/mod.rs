@@ -3,6 +3,7 @@
 
 mod account;
 mod check;
+mod fits;
 mod path;
 mod problem;
 mod reference;
@@ -40,6 +41,14 @@ impl Object {
     pub fn field(&self, key: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.is_named(key))
     }
+}
+
+/// The field of a key in an object, and its place; the fields from `start` on are compared first.
+fn find_from(object: &Object, key: &str, start: usize) -> Option<(usize, &'static Field)> {
+    let is_named = |(_, field): &(usize, &Field)| field.is_named(key);
+    let mut fields = object.fields.iter().enumerate();
+    let behind = fields.clone().skip(start).find(is_named);
+    behind.or_else(|| fields.find(is_named))
 }
 
 /// What becomes of keys that an object does not name.
@@ -174,9 +183,9 @@ impl Tagged {
     }
 
     fn without_label<'t>(&self, tag: &'t str) -> &'t str {
-        match tag.split_once('@') {
-            Some((word, _)) if self.labelled => word,
-            _ => tag,
+        match self.labelled {
+            true => tag.split_once('@').map_or(tag, |(word, _)| word),
+            false => tag,
         }
     }
 
