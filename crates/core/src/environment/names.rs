@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::{FAMILIES, Family, port_labels, short_name};
+use super::{FAMILIES, port_labels, short_name};
 
 /// Candidates for suggestions name so many tasks of each role.
 const TASKS_SUGGESTED: u32 = 4;
@@ -30,7 +30,7 @@ pub struct Names<'a> {
     /// The places of the roles by the spellings of their names, in order.
     by_spelling: Vec<(Cow<'a, str>, usize)>,
     /// The labels that each role asks for, once somebody wants to know.
-    ports: Vec<OnceCell<HashSet<&'a str>>>,
+    ports: OnceCell<Vec<HashSet<&'a str>>>,
     /// Those of all roles.
     all_ports: OnceCell<HashSet<&'a str>>,
 }
@@ -66,7 +66,7 @@ impl<'a> Names<'a> {
         Names {
             roles,
             by_spelling,
-            ports: vec![OnceCell::new(); roles.len()],
+            ports: OnceCell::new(),
             all_ports: OnceCell::new(),
         }
     }
@@ -95,14 +95,13 @@ impl<'a> Names<'a> {
     /// Whether a task finds a variable of this name. `current` is the task's role, by its place;
     /// without it, it is enough that the tasks of some role find it.
     pub fn check(&self, name: &str, current: Option<usize>) -> Verdict<'a> {
-        let is_name = |family: &Family| family.parts().is_none() && family.pattern == name;
-        if FAMILIES.iter().any(is_name) {
-            return Verdict::Defined;
-        }
-        any(FAMILIES.iter().filter_map(|family| {
-            let (before, after) = family.parts()?;
-            let rest = name.strip_prefix(before)?;
-            Some(self.matches(after, rest, current))
+        any(FAMILIES.iter().map(|family| match family.parts() {
+            None if family.pattern == name => Verdict::Defined,
+            None => Verdict::Unknown,
+            Some((before, after)) => match name.strip_prefix(before) {
+                Some(rest) => self.matches(after, rest, current),
+                None => Verdict::Unknown,
+            },
         }))
     }
 
@@ -173,11 +172,13 @@ impl<'a> Names<'a> {
     }
 
     fn port_of(&self, role: usize, label: &str) -> Verdict<'a> {
-        let (Some(role), Some(ports)) = (self.roles.get(role), self.ports.get(role)) else {
+        let labels = |role: &RoleShape<'a>| port_labels(role.ports.iter().copied()).collect();
+        let collect = || self.roles.iter().map(labels).collect();
+        let ports = self.ports.get_or_init(collect);
+        let (Some(role), Some(ports)) = (self.roles.get(role), ports.get(role)) else {
             return Verdict::Unknown;
         };
-        let collect = || port_labels(role.ports.iter().copied()).collect();
-        if ports.get_or_init(collect).contains(label) {
+        if ports.contains(label) {
             Verdict::Defined
         } else {
             Verdict::NoSuchPort(role)

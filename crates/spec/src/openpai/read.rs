@@ -52,51 +52,74 @@ pub fn prerequisite<'d>(
     index: Option<usize>,
     item: Option<&str>,
 ) -> Prerequisite<'d> {
-    Prerequisite {
+    let mut prerequisite = Prerequisite {
         node,
         index,
         item: item.map(str::to_owned),
-        name: value(node, "name").and_then(name),
-        kind: value(node, "type")
-            .and_then(Node::as_text)
-            .and_then(Kind::from_word),
-        plugin: value(node, "plugin").and_then(name),
-        ignores_failure: ignores_failure(node),
-        require: names(value(node, "require")),
+        name: None,
+        kind: None,
+        plugin: None,
+        ignores_failure: false,
+        require: Vec::new(),
+    };
+    for Entry { key, value, .. } in entries(Some(node)) {
+        match &*key.text {
+            "name" => prerequisite.name = name(value),
+            "type" => prerequisite.kind = value.as_text().and_then(Kind::from_word),
+            "plugin" => prerequisite.plugin = name(value),
+            "failurePolicy" => prerequisite.ignores_failure = is_ignore(value),
+            "require" => prerequisite.require = names(Some(value)),
+            _ => {}
+        }
     }
+    prerequisite
 }
 
 fn role<'d>(entry: &'d Entry<'d>) -> Option<Role<'d>> {
     let node = &entry.value;
     node.as_map()?;
-    let completion = value(node, "completion");
-    let bound = |key| {
-        completion
-            .and_then(|node| value(node, key))
-            .and_then(integer)
-    };
-    let ports = value(node, "resourcePerInstance").and_then(|resources| value(resources, "ports"));
-    Some(Role {
+    let mut role = Role {
         name: Name::of_key(entry),
         node,
-        instances: value(node, "instances")
-            .and_then(integer)
-            .and_then(|number| u32::try_from(number).ok())
-            .unwrap_or(1),
-        min_failed: bound("minFailedInstances"),
-        min_succeeded: bound("minSucceededInstances"),
-        task_retry_count: value(node, "taskRetryCount"),
-        prerequisites: names(value(node, "prerequisites")),
-        docker_image: value(node, "dockerImage").and_then(name),
-        data: value(node, "data").and_then(name),
-        output: value(node, "output").and_then(name),
-        script: value(node, "script").and_then(name),
-        ports: entries(ports)
-            .iter()
-            .map(|entry| (Name::of_key(entry), &entry.value))
-            .collect(),
-        commands: value(node, "commands").filter(|node| node.as_list().is_some()),
-    })
+        instances: 1,
+        min_failed: None,
+        min_succeeded: None,
+        task_retry_count: None,
+        prerequisites: Vec::new(),
+        docker_image: None,
+        data: None,
+        output: None,
+        script: None,
+        ports: Vec::new(),
+        commands: None,
+    };
+    for Entry { key, value, .. } in entries(Some(node)) {
+        match &*key.text {
+            "instances" => {
+                let number = integer(value).and_then(|number| u32::try_from(number).ok());
+                role.instances = number.unwrap_or(1);
+            }
+            "completion" => {
+                let bound = |key| self::value(value, key).and_then(integer);
+                role.min_failed = bound("minFailedInstances");
+                role.min_succeeded = bound("minSucceededInstances");
+            }
+            "taskRetryCount" => role.task_retry_count = Some(value),
+            "prerequisites" => role.prerequisites = names(Some(value)),
+            "dockerImage" => role.docker_image = name(value),
+            "data" => role.data = name(value),
+            "output" => role.output = name(value),
+            "script" => role.script = name(value),
+            "resourcePerInstance" => {
+                let ports = entries(self::value(value, "ports")).iter();
+                let port = |entry: &'d Entry<'d>| (Name::of_key(entry), &entry.value);
+                role.ports = ports.map(port).collect();
+            }
+            "commands" => role.commands = Some(value).filter(|node| node.as_list().is_some()),
+            _ => {}
+        }
+    }
+    Some(role)
 }
 
 fn deployment<'d>((index, node): (usize, &'d Node<'d>)) -> Option<Deployment<'d>> {
@@ -141,7 +164,7 @@ fn plugin_entry<'d>((index, node): (usize, &'d Node<'d>)) -> Option<PluginEntry<
         index,
         plugin: value(node, "plugin").and_then(name),
         parameters: value(node, "parameters").filter(|node| node.as_map().is_some()),
-        ignores_failure: ignores_failure(node),
+        ignores_failure: value(node, "failurePolicy").is_some_and(is_ignore),
         roles: value(node, "taskroles")
             .filter(|node| node.as_list().is_some())
             .map(|list| names(Some(list))),
@@ -149,8 +172,7 @@ fn plugin_entry<'d>((index, node): (usize, &'d Node<'d>)) -> Option<PluginEntry<
     })
 }
 
-fn ignores_failure(node: &Node<'_>) -> bool {
-    value(node, "failurePolicy")
-        .and_then(Node::as_text)
-        .is_some_and(|policy| policy.eq_ignore_ascii_case("ignore"))
+fn is_ignore(policy: &Node<'_>) -> bool {
+    let text = policy.as_text();
+    text.is_some_and(|text| text.eq_ignore_ascii_case("ignore"))
 }

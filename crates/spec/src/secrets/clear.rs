@@ -9,7 +9,7 @@ use pinnace_core::text::{Piece, SecretName, Text};
 
 use crate::source::{Sources, Span};
 use crate::template::secret_leaves;
-use crate::yaml::Node;
+use crate::yaml::{Node, Value};
 
 /// Values shorter than this are not looked for: they would be found everywhere.
 pub const SHORTEST: usize = 4;
@@ -44,32 +44,12 @@ impl<'d> ClearSecrets<'d> {
         if let Some(entry) = root.get("secrets") {
             secrets.extend(secret_leaves(&entry.value));
         }
-        let prerequisites = root
-            .get("prerequisites")
-            .and_then(|entry| entry.value.as_list());
-        for prerequisite in prerequisites.unwrap_or_default() {
-            let Some(auth) = prerequisite.get("auth") else {
-                continue;
-            };
-            let password = auth.value.get("password").map(|entry| &entry.value);
-            let name = prerequisite
-                .get("name")
-                .and_then(|entry| entry.value.as_text());
-            if let (Some(password), Some(name)) = (password, name)
-                && password
-                    .as_text()
-                    .is_some_and(|text| !text.is_empty() && !text.contains("<%"))
-            {
-                secrets.push((implicit_name(name), password));
-            }
-        }
+        let passwords = clear_passwords(root);
+        secrets.extend(passwords.map(|(name, node)| (implicit_name(name), node)));
         let mut searched = Vec::new();
         let mut values = Vec::new();
         for (index, (_, node)) in secrets.iter().enumerate() {
-            if let Some(value) = node
-                .as_text()
-                .filter(|text| text.chars().count() >= SHORTEST)
-            {
+            if let Some(value) = searched_value(node) {
                 searched.push(index);
                 values.push(value);
             }
@@ -95,41 +75,6 @@ impl<'d> ClearSecrets<'d> {
                 .ok()
         });
         finder.as_ref()
-    }
-
-    /// Whether a value can stand somewhere beside its own place: it is in the texts more than once,
-    /// an anchor near it may carry it elsewhere, or it comes from outside and has no place in a text.
-    /// A value that is spelt with escapes is not seen.
-    pub fn may_be_in_clear(&self, sources: &Sources) -> bool {
-        if self
-            .secrets
-            .iter()
-            .any(|(_, node)| node.replaced().is_some())
-        {
-            return true;
-        }
-        let again = |value: &str| {
-            let texts = sources.iter().map(|source| source.text().as_bytes());
-            let found =
-                texts.flat_map(|text| memmem::find_iter(text, value.as_bytes()).map(|_| ()));
-            found.take(2).count() > 1
-        };
-        let anchored = || {
-            let spans = self.secrets.iter().map(|(_, node)| node.span);
-            let whole = spans.reduce(|first, span| Span {
-                start: first.start.min(span.start),
-                ..first.to(span)
-            });
-            whole.is_none_or(|whole| {
-                let text = sources.get(whole.source).text();
-                let before = text.get(..whole.start as usize).unwrap_or_default();
-                // The line above too: an anchor can stand behind the key `secrets`.
-                let from = before.rmatch_indices('\n').nth(1).map_or(0, |(at, _)| at);
-                text.get(from..whole.end as usize)
-                    .is_none_or(|near| near.contains('&'))
-            })
-        };
-        self.values.len() > FEW || self.values.iter().any(|value| again(value)) || anchored()
     }
 
     /// The names and nodes; a node must not be shown.
@@ -179,6 +124,79 @@ impl<'d> ClearSecrets<'d> {
         }
         out.push_literal(&literal[plain_from..]);
     }
+}
+
+/// Whether the value of a secret can stand somewhere beside its own place: it is in the texts more than once, an anchor near it
+/// may carry it elsewhere, or it comes from outside and has no place in a text. A value that is spelt with escapes is not seen.
+pub fn may_be_in_clear(root: &Node<'_>, sources: &Sources) -> bool {
+    let mut secrets = Vec::new();
+    if let Some(entry) = root.get("secrets") {
+        add_scalars(&entry.value, &mut secrets);
+    }
+    secrets.extend(clear_passwords(root).map(|(_, node)| node));
+    if secrets.is_empty() {
+        return false;
+    }
+    if secrets.iter().any(|node| node.replaced().is_some()) {
+        return true;
+    }
+    let again = |value: &str| {
+        let texts = sources.iter().map(|source| source.text().as_bytes());
+        let found = texts.flat_map(|text| memmem::find_iter(text, value.as_bytes()).map(|_| ()));
+        found.take(2).count() > 1
+    };
+    let anchored = || {
+        let spans = secrets.iter().map(|node| node.span);
+        let whole = spans.reduce(|first, span| Span {
+            start: first.start.min(span.start),
+            ..first.to(span)
+        });
+        whole.is_none_or(|whole| {
+            let text = sources.get(whole.source).text();
+            let before = text.get(..whole.start as usize).unwrap_or_default();
+            // The line above too: an anchor can stand behind the key `secrets`.
+            let from = before.rmatch_indices('\n').nth(1).map_or(0, |(at, _)| at);
+            text.get(from..whole.end as usize)
+                .is_none_or(|near| near.contains('&'))
+        })
+    };
+    let mut values = secrets.iter().filter_map(|node| searched_value(node));
+    values.clone().count() > FEW || values.any(again) || anchored()
+}
+
+fn add_scalars<'n, 'd>(node: &'n Node<'d>, scalars: &mut Vec<&'n Node<'d>>) {
+    match &node.value {
+        Value::Scalar(_) => scalars.push(node),
+        Value::List(items) => items.iter().for_each(|item| add_scalars(item, scalars)),
+        Value::Map(map) => {
+            let values = map.entries.iter().map(|entry| &entry.value);
+            values.for_each(|value| add_scalars(value, scalars));
+        }
+    }
+}
+
+/// The passwords of image logins that name no secret, with the names of the images.
+fn clear_passwords<'n>(root: &'n Node<'_>) -> impl Iterator<Item = (&'n str, &'n Node<'n>)> {
+    let prerequisites = root
+        .get("prerequisites")
+        .and_then(|entry| entry.value.as_list());
+    let prerequisites = prerequisites.unwrap_or_default().iter();
+    prerequisites.filter_map(|prerequisite| {
+        let auth = prerequisite.get("auth")?;
+        let password = &auth.value.get("password")?.value;
+        let name = prerequisite.get("name")?.value.as_text()?;
+        let is_clear = |text: &str| !text.is_empty() && !text.contains("<%");
+        password
+            .as_text()
+            .is_some_and(is_clear)
+            .then_some((name, password))
+    })
+}
+
+/// The value of a secret, if it is long enough to be looked for.
+fn searched_value<'n>(secret: &'n Node<'_>) -> Option<&'n str> {
+    let is_long = |text: &&str| text.chars().count() >= SHORTEST;
+    secret.as_text().filter(is_long)
 }
 
 /// The values of a job's secrets, for whoever runs it. They have no other way out than to be taken apart.

@@ -17,7 +17,7 @@ use crate::source::{Source, SourceId, Sources, Span};
 use crate::yaml::{Entry, Map, Node, Value};
 use needles::Needles;
 
-pub use clear::{ClearSecrets, SHORTEST, SecretValues, implicit_name};
+pub use clear::{ClearSecrets, SHORTEST, SecretValues, implicit_name, may_be_in_clear};
 
 /// What stands for a secret in a message: its length is not told.
 pub const MASK: &str = "••••";

@@ -46,16 +46,14 @@ fn bound_span(role: &Role<'_>, key: &str) -> Span {
 /// Two roles that can each end the job race: the one that is done first stops the other. One role
 /// alone is a recipe: it does the work, and the others, with −1, serve it.
 fn early_success(subject: &Subject<'_, '_>, roles: &[Role<'_>]) -> Option<Diagnostic> {
-    let deciders: Vec<(&Role<'_>, u32)> = roles
-        .iter()
-        .filter_map(|role| {
-            let wanted = role.effective_min_succeeded()?;
-            (wanted <= role.instances).then_some((role, wanted))
-        })
-        .collect();
-    if deciders.len() < 2 {
+    let deciders = roles.iter().filter_map(|role| {
+        let wanted = role.effective_min_succeeded()?;
+        (wanted <= role.instances).then_some((role, wanted))
+    });
+    if deciders.clone().count() < 2 {
         return None;
     }
+    let deciders: Vec<(&Role<'_>, u32)> = deciders.collect();
     let is_default = |role: &Role<'_>| matches!(role.min_succeeded, None | Some(0));
     let primary = deciders
         .iter()

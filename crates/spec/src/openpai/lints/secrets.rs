@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::{Subject, each_scalar, place};
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
-use crate::secrets::{ClearSecrets, SHORTEST};
+use crate::secrets::{self, ClearSecrets, SHORTEST};
 use crate::source::Span;
 use crate::template::{self, Part};
 use crate::yaml::{Entry, Node, Value};
@@ -42,15 +42,15 @@ const RENDERED: &[&str] = &[
 pub(super) fn check(subject: &Subject<'_, '_>, out: &mut Diagnostics) -> Vec<Span> {
     short_secrets(subject, out);
     clear_passwords(subject, out);
+    if !secrets::may_be_in_clear(subject.job.root, subject.sources) {
+        return Vec::new();
+    }
     let mut search = Search {
         subject,
         secrets: &ClearSecrets::of_document(subject.job.root),
         found: Vec::new(),
         in_clear: Vec::new(),
     };
-    if search.secrets.iter().next().is_none() || !search.secrets.may_be_in_clear(subject.sources) {
-        return Vec::new();
-    }
     search.document();
     for comment in subject.comments {
         search.comment(comment.span);

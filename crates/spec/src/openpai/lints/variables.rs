@@ -227,7 +227,17 @@ fn prefixes(text: &str) -> impl Iterator<Item = usize> {
 }
 
 fn word(text: &str) -> &str {
-    let ends = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'_';
-    let end = text.as_bytes().iter().position(ends);
+    let end = text.bytes().position(|byte| !IS_WORD[usize::from(byte)]);
     end.map_or(text, |end| &text[..end])
 }
+
+/// The bytes of which names are made.
+static IS_WORD: [bool; 256] = {
+    let mut is_word = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        is_word[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    is_word
+};
