@@ -5,17 +5,21 @@ use std::collections::HashMap;
 use super::catalog::Catalog;
 use super::marketplace::{Fetched, SCHEME};
 use super::model::{Job, Kind, Name, Role};
+use super::named::Named;
 use crate::diagnostic::suggest::closest;
 use crate::diagnostic::{Diagnostic, Diagnostics, codes};
 
-/// Reports names that nothing defines and definitions that stand twice.
+/// Reports names that nothing defines and definitions that stand twice; notes which prerequisites are named.
 pub fn references(
     job: &Job<'_>,
     catalog: &Catalog<'_>,
     fetched: &Fetched<'_>,
+    named: &mut Named,
     out: &mut Diagnostics,
 ) {
-    role_references(job, catalog, fetched, out);
+    role_references(job, catalog, fetched, named, out);
+    let required = catalog.iter().flat_map(|(id, _)| catalog.requires(id));
+    required.for_each(|id| named.prerequisites.add(*id));
     deployments(job, out);
     plugin_roles(job, out);
     role_spellings(job, out);
@@ -25,6 +29,7 @@ fn role_references(
     job: &Job<'_>,
     catalog: &Catalog<'_>,
     fetched: &Fetched<'_>,
+    named: &mut Named,
     out: &mut Diagnostics,
 ) {
     let mut unknown: Unknown<'_> = Unknown::default();
@@ -35,14 +40,19 @@ fn role_references(
             }
             match catalog.find(name.text) {
                 None => unknown.add(None, *name, || catalog.unknown(*name, fetched)),
-                Some(_) => ambiguous(catalog, *name, out),
+                Some(id) => {
+                    named.prerequisites.add(id);
+                    ambiguous(catalog, *name, out);
+                }
             }
         }
         for (kind, name) in selected(role) {
             // A type that is itself wrong is reported where it stands; it may be this one.
             let untyped = || catalog.all_called(name.text).any(|one| one.kind.is_none());
-            if catalog.of_kind(kind, name.text).is_none() && !untyped() {
-                unknown.add(Some(kind), name, || not_of_kind(catalog, kind, name));
+            match catalog.of_kind(kind, name.text) {
+                Some(id) => named.prerequisites.add(id),
+                None if untyped() => {}
+                None => unknown.add(Some(kind), name, || not_of_kind(catalog, kind, name)),
             }
         }
     }

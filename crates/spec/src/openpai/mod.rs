@@ -11,6 +11,7 @@ pub mod lints;
 pub mod lower;
 pub mod marketplace;
 pub mod model;
+pub mod named;
 pub mod plugins;
 pub mod read;
 
@@ -21,6 +22,7 @@ use crate::secrets::SecretValues;
 use crate::shape;
 use crate::source::Sources;
 use crate::yaml::{Comment, Node};
+use named::Named;
 
 /// Checks the fields of a document by themselves.
 pub fn check_shape(root: &Node<'_>, sources: &Sources, out: &mut Diagnostics) {
@@ -41,15 +43,17 @@ pub fn read_job(
     let fetched = marketplace::fetch(root, sources, library, &request.limits);
     let (catalog, job) =
         catalog::Catalog::new(read::job(root), &fetched, sources, request.plan, out);
-    check::references(&job, &catalog, &fetched, out);
+    let mut named = Named::default();
+    check::references(&job, &catalog, &fetched, &mut named, out);
     hived::check(&job, out);
     let building = (request.plan || request.strict) && !out.has_errors();
-    let (lowered, templates) = lower::lower(
+    let lowered = lower::lower(
         &job,
         &catalog,
         sources,
         request.compat == Compat::OpenPai,
         building,
+        &mut named,
         out,
     );
     if catalog.exhausted() {
@@ -63,15 +67,11 @@ pub fn read_job(
             .help("list fewer prerequisites in `require`"),
         );
     }
-    let prerequisites: Vec<_> = catalog
-        .iter()
-        .map(|(_, prerequisite)| prerequisite)
-        .collect();
     let subject = lints::Subject {
         job: &job,
-        prerequisites: &prerequisites,
+        prerequisites: catalog.all(),
         comments,
-        templates: &templates,
+        named,
         sources,
     };
     lints::check(&subject, out);

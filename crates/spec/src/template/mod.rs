@@ -1,10 +1,11 @@
 //! `<% … %>`: one grammar and one engine for every field that is rendered.
 //!
 //! [`parse`] finds the tags of a text, [`render`] puts values in their place, [`diagnose`] turns
-//! what went wrong into diagnostics that point at the tag itself. A value is taken as it is
+//! what went wrong into diagnostics that point at the tag itself; [`plain_length`] tells fast that nothing did. A value is taken as it is
 //! written, is never escaped and never rendered again; a secret stays a name.
 
 mod diagnose;
+mod judge;
 mod parse;
 mod path;
 mod render;
@@ -12,9 +13,10 @@ mod render;
 mod tests;
 
 pub use diagnose::{Site, diagnose};
+pub use judge::plain_length;
 pub use parse::{Mustache, Part, Tag, Template, has_tag, parse};
 pub use path::{BadPath, Scope, Segment, Segments, dotted, secret_leaves};
-pub use render::{Lookup, Rendered, Scopes, This, Use, problems, render};
+pub use render::{Lookup, Rendered, Scopes, This, Use, render};
 
 use std::ops::Range;
 

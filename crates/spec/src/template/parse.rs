@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::path::{Scope, Segment, Segments, read_path, read_usual_path};
+use super::path::{Scope, Segment, Segments, read_path};
 use super::{Fault, Problem, push_problem};
 use crate::diagnostic::suggest;
 
 pub(super) const OPEN: &str = "<%";
-const CLOSE: &str = "%>";
+pub(super) const CLOSE: &str = "%>";
 
 /// A text cut into literals and tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,19 +104,9 @@ pub fn parse(text: &str) -> Template<'_> {
         tag_count: 0,
     };
     let mut literal_start = 0;
-    let mut at = 0;
-    while let Some(start) = find_open(text, at) {
+    for found in spans(text) {
         let index = template.tag_count;
         template.tag_count += 1;
-        if let Some(tag) = usual_tag(text, index, start) {
-            push_literal(&mut template.parts, literal_start..start);
-            at = tag.range.end;
-            literal_start = at;
-            template.parts.push(Part::Tag(tag));
-            continue;
-        }
-        let found = span_from(text, start);
-        at = found.range.end;
         let mut blame = |range: Range<usize>, fault| {
             let problem = Problem {
                 tag: index,
@@ -174,19 +164,14 @@ pub(super) struct Found {
 pub(super) fn spans(text: &str) -> impl Iterator<Item = Found> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let found = span_from(text, find_open(text, at)?);
-        at = found.range.end;
-        Some(found)
+        let start = find_open(text, at)?;
+        let (end, closed) = find_end(text, start + OPEN.len());
+        at = end;
+        Some(Found {
+            range: start..end,
+            closed,
+        })
     })
-}
-
-/// The bytes of what starts with the `<%` at a position.
-fn span_from(text: &str, start: usize) -> Found {
-    let (end, closed) = find_end(text, start + OPEN.len());
-    Found {
-        range: start..end,
-        closed,
-    }
 }
 
 /// Whether a text holds a tag; most texts do not, and this is much faster than to parse them.
@@ -195,9 +180,15 @@ pub fn has_tag(text: &str) -> bool {
 }
 
 /// The first `<%` at or after a position.
-fn find_open(text: &str, mut at: usize) -> Option<usize> {
+pub(super) fn find_open(text: &str, mut at: usize) -> Option<usize> {
+    /// In a shorter text a look at each byte is faster than a search.
+    const SHORT: usize = 12;
     loop {
-        at += memchr::memchr(b'<', text.as_bytes().get(at..)?)?;
+        let rest = text.as_bytes().get(at..)?;
+        at += match rest.len() {
+            ..SHORT => rest.iter().position(|byte| *byte == b'<')?,
+            _ => memchr::memchr(b'<', rest)?,
+        };
         if text.as_bytes().get(at + 1) == Some(&b'%') {
             return Some(at);
         }
@@ -218,26 +209,6 @@ fn find_end(text: &str, inside: usize) -> (usize, bool) {
         }
     }
     (text.len(), false)
-}
-
-/// Reads a tag such as `<% $data.uri[0] %>` in one pass: a known scope, spaces only around the path,
-/// plain names and indices in it. Whatever else there is takes the longer way.
-pub(super) fn usual_tag(text: &str, index: usize, start: usize) -> Option<Tag<'_>> {
-    let (first, path, end) = read_usual_path(text, start + OPEN.len())?;
-    let written = text.get(first.range.start..end)?;
-    let behind = text.as_bytes().get(end..)?;
-    let spaces = behind.iter().take_while(|byte| **byte == b' ').count();
-    if !behind.get(spaces..)?.starts_with(CLOSE.as_bytes()) {
-        return None;
-    }
-    Some(Tag {
-        index,
-        range: start..end + spaces + CLOSE.len(),
-        written,
-        scope: Some(Scope::read(first.key)?),
-        first,
-        path,
-    })
 }
 
 fn read_tag(text: &str, index: usize, range: Range<usize>) -> Result<Tag<'_>, Fault> {
@@ -277,14 +248,4 @@ fn unknown_scope(name: &Segment<'_>) -> Fault {
         written: name.key.to_owned(),
         meant: near.map(|scope| (scope, name.range.clone())),
     }
-}
-
-/// Reads the tag that starts at a position as an unusual one.
-#[cfg(test)]
-pub(super) fn long_tag(text: &str, index: usize, start: usize) -> Result<Tag<'_>, Fault> {
-    let found = span_from(text, start);
-    if !found.closed {
-        return Err(Fault::Unclosed);
-    }
-    read_tag(text, index, found.range)
 }

@@ -48,15 +48,14 @@ impl Scope {
     }
 
     pub(super) fn read(name: &str) -> Option<Scope> {
-        Some(match name {
-            "$parameters" => Scope::Parameters,
-            "$secrets" => Scope::Secrets,
-            "$data" => Scope::Data,
-            "$script" => Scope::Script,
-            "$output" => Scope::Output,
-            "this" => Scope::This,
-            _ => return None,
-        })
+        Scope::at_start(name.as_bytes()).filter(|scope| scope.name().len() == name.len())
+    }
+
+    /// The scope with whose name a text starts; no name is the start of another.
+    #[inline]
+    pub(super) fn at_start(text: &[u8]) -> Option<Scope> {
+        let starts = |scope: &Scope| text.starts_with(scope.name().as_bytes());
+        Scope::ALL.into_iter().find(starts)
     }
 }
 
@@ -153,57 +152,6 @@ pub(super) fn read_path(text: &str, range: Range<usize>) -> Result<Path<'_>, Bad
         }
     }
 }
-
-/// Reads a path of plain names and indices that starts at a position, spaces before it allowed, and
-/// gives its end; nothing if something else may be meant.
-pub(super) fn read_usual_path(
-    text: &str,
-    start: usize,
-) -> Option<(Segment<'_>, Segments<'_>, usize)> {
-    let bytes = text.as_bytes();
-    let part = |from: usize, belongs: fn(u8) -> bool| {
-        let rest = bytes.get(from..)?;
-        let length = rest.iter().position(|byte| !belongs(*byte))?;
-        let range = from..from + length;
-        let key = text.get(range.clone()).filter(|key| !key.is_empty())?;
-        Some(Segment { key, range })
-    };
-    let is_plain = |byte: u8| PLAIN[usize::from(byte)];
-    let spaces = bytes.get(start..)?.iter().take_while(|byte| **byte == b' ');
-    let first = part(start + spaces.count(), is_plain)?;
-    let mut at = first.range.end;
-    let mut segments = Segments::Many(Vec::new());
-    loop {
-        match bytes.get(at)? {
-            b'.' => {
-                let name = part(at + 1, is_plain)?;
-                at = name.range.end;
-                segments.push(name);
-            }
-            b'[' => {
-                let index = part(at + 1, |byte| byte.is_ascii_digit())?;
-                at = index.range.end + 1;
-                if bytes.get(index.range.end) != Some(&b']') {
-                    return None;
-                }
-                segments.push(index);
-            }
-            _ => return Some((first, segments, at)),
-        }
-    }
-}
-
-/// The bytes of names that need no second look.
-static PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        let char = byte as u8;
-        plain[byte] = char.is_ascii_alphanumeric() || matches!(char, b'_' | b'-' | b'$');
-        byte += 1;
-    }
-    plain
-};
 
 struct Cursor<'t> {
     text: &'t str,

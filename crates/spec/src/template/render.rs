@@ -20,7 +20,7 @@ const MOST_DOTS: usize = 8;
 const LONGEST_VALUE_WITH_TAGS: usize = 4_096;
 
 /// The place of a secret counts as so many bytes of a text.
-const SECRET_LENGTH: usize = 64;
+pub(super) const SECRET_LENGTH: usize = 64;
 
 /// Where the tags of one text find their values.
 #[derive(Clone, Copy, Default)]
@@ -148,81 +148,6 @@ pub fn render<'d>(template: &Template<'_>, scopes: &Scopes<'_, 'd>, room: usize)
     rendered.length = growing.length;
     rendered.problems.sort_by_key(|problem| problem.tag);
     rendered
-}
-
-/// What is wrong with a template, and how long its text would be, without the text: much cheaper.
-pub fn problems(
-    template: &Template<'_>,
-    scopes: &Scopes<'_, '_>,
-    room: usize,
-) -> (Vec<Problem>, usize) {
-    let length = Some(template).filter(|template| template.problems.is_empty());
-    match length.and_then(|template| length_if_right(template, scopes, room)) {
-        Some(length) => (Vec::new(), length),
-        None => {
-            let rendered = render(template, scopes, room);
-            (rendered.problems, rendered.length)
-        }
-    }
-}
-
-/// How long the text becomes, if nothing is wrong with any tag and there is room.
-fn length_if_right(template: &Template<'_>, scopes: &Scopes<'_, '_>, room: usize) -> Option<usize> {
-    let mut length = 0;
-    for part in &template.parts {
-        let left = room.checked_sub(length)?;
-        let more = match part {
-            Part::Literal(range) => range.len(),
-            Part::Tag(tag) => match plain_length(tag, scopes, left) {
-                Some(length) => length,
-                None => match take(tag, scopes, left)? {
-                    Ok((scope, found, value)) if warns(scope, &found, &value).is_none() => {
-                        value.length()
-                    }
-                    _ => return None,
-                },
-            },
-        };
-        length = length.saturating_add(more);
-    }
-    (length <= room).then_some(length)
-}
-
-/// How long the value of a tag is, if it finds a text, or a list of texts, without tags of its own, and there is room.
-/// Most do; whatever else there is takes the longer way.
-fn plain_length(tag: &Tag<'_>, scopes: &Scopes<'_, '_>, room: usize) -> Option<usize> {
-    let scope = tag.scope?;
-    let mut node = scopes.node(scope)?;
-    for segment in &*tag.path {
-        let next = match &node.value {
-            Value::Map(_) => node.get(segment.key).map(|entry| &entry.value),
-            Value::List(items) if is_index(segment.key) => {
-                let index = segment.key.parse().ok();
-                index.and_then(|index: usize| items.get(index))
-            }
-            _ => None,
-        };
-        node = next?;
-    }
-    let plain = |node: &Node<'_>| match scope {
-        Scope::Secrets => node.as_scalar().map(|_| SECRET_LENGTH),
-        _ => {
-            let text = &*node.as_scalar()?.text;
-            (text.len() <= room && !has_tag(text)).then_some(text.len())
-        }
-    };
-    match &node.value {
-        Value::Scalar(_) => plain(node).filter(|_| !node.is_null()),
-        Value::List(items) => {
-            let commas = items.len().saturating_sub(1);
-            let mut texts = items.iter();
-            texts.try_fold(commas, |length, item| {
-                let length = length + plain(item)?;
-                (length <= room).then_some(length)
-            })
-        }
-        Value::Map(_) => None,
-    }
 }
 
 /// A text that may become only so long.
@@ -407,7 +332,8 @@ impl Found<'_, '_> {
 }
 
 impl<'d> Scopes<'_, 'd> {
-    fn node(&self, scope: Scope) -> Option<&'d Node<'d>> {
+    /// The mapping in which a scope's names are looked up; `this` is no single one.
+    pub fn node(&self, scope: Scope) -> Option<&'d Node<'d>> {
         match scope {
             Scope::Parameters => self.parameters,
             Scope::Secrets => self.secrets,
@@ -593,16 +519,6 @@ enum Taken<'d> {
     Made(Text),
     /// There is no room for it.
     TooLong,
-}
-
-impl Taken<'_> {
-    fn length(&self) -> usize {
-        match self {
-            Taken::Plain(text) => text.len(),
-            Taken::Made(text) => length(text),
-            Taken::TooLong => usize::MAX,
-        }
-    }
 }
 
 /// The value as text: scalars as written, lists joined with commas, secrets by name.

@@ -15,21 +15,24 @@ use crate::source::{Sources, Span};
 use crate::yaml::Node;
 use crate::yaml::node::same_text;
 
-/// Keys that say what a prerequisite is, rather than give a value that others could inherit.
-const OWN_KEYS: &[&str] = &[
-    "protocolVersion",
-    "name",
-    "type",
-    "version",
-    "contributor",
-    "description",
-    "plugin",
-    "require",
-    "callbacks",
-    "failurePolicy",
-    "preCommands",
-    "postCommands",
-];
+/// Whether a key says what a prerequisite is, rather than gives a value that others could inherit.
+fn is_own_key(key: &str) -> bool {
+    matches!(
+        key,
+        "protocolVersion"
+            | "name"
+            | "type"
+            | "version"
+            | "contributor"
+            | "description"
+            | "plugin"
+            | "require"
+            | "callbacks"
+            | "failurePolicy"
+            | "preCommands"
+            | "postCommands"
+    )
+}
 
 /// Steps through the graph that one job may cost; a sane job costs less than a thousand.
 const WORK: usize = 2_000_000;
@@ -97,6 +100,11 @@ impl<'d> Catalog<'d> {
     }
 
     /// All of them, the job's own first.
+    pub fn all(&self) -> &[Prerequisite<'d>] {
+        &self.all
+    }
+
+    /// All of them with their ids.
     pub fn iter(&self) -> impl Iterator<Item = (Id, &Prerequisite<'d>)> {
         self.all.iter().enumerate()
     }
@@ -160,6 +168,10 @@ impl<'d> Catalog<'d> {
     /// What a list of names brings along: dependencies first, each once. Exit order is its reverse.
     pub fn in_order(&self, roots: impl Iterator<Item = Id>) -> Vec<Id> {
         let mut order = Vec::new();
+        let mut roots = roots.peekable();
+        if roots.peek().is_none() {
+            return order;
+        }
         let mut seen = vec![false; self.all.len()];
         let mut stack: Vec<(Id, usize)> = Vec::new();
         for root in roots {
@@ -199,7 +211,7 @@ impl<'d> Catalog<'d> {
         if let Some(own) = read::value(self.all[id].node, key) {
             return Inherited::Own(own);
         }
-        if OWN_KEYS.contains(&key) {
+        if is_own_key(key) {
             return Inherited::Missing;
         }
         let mut seen = HashSet::from([id]);
@@ -237,7 +249,7 @@ impl<'d> Catalog<'d> {
         for member in self.in_order(std::iter::once(id)) {
             for entry in read::entries(Some(self.all[member].node)) {
                 let key: &'d str = &entry.key.text;
-                if (member == id || !OWN_KEYS.contains(&key)) && !keys.contains(&key) {
+                if (member == id || !is_own_key(key)) && !keys.contains(&key) {
                     keys.push(key);
                 }
             }

@@ -13,9 +13,9 @@ mod unused;
 mod variables;
 
 use super::model::{Job, Prerequisite};
+use super::named::Named;
 use crate::diagnostic::Diagnostics;
-use crate::source::{Sources, Span};
-use crate::template::Template;
+use crate::source::Sources;
 use crate::yaml::{Comment, Node, Value};
 
 /// What the lints look at.
@@ -24,11 +24,11 @@ pub struct Subject<'a, 'd> {
     /// The job.
     pub job: &'a Job<'d>,
     /// Its own prerequisites and the marketplace items that it uses.
-    pub prerequisites: &'a [&'a Prerequisite<'d>],
+    pub prerequisites: &'a [Prerequisite<'d>],
     /// The comments of the job's file.
     pub comments: &'a [Comment<'a>],
-    /// The templates that are read already, by the place of their text.
-    pub templates: &'a [(Span, Template<'d>)],
+    /// What is known to be named.
+    pub named: Named,
     /// The texts.
     pub sources: &'a Sources,
 }
@@ -38,7 +38,6 @@ impl<'a, 'd> Subject<'a, 'd> {
     fn own_prerequisites(&self) -> impl Iterator<Item = &'a Prerequisite<'d>> {
         self.prerequisites
             .iter()
-            .copied()
             .filter(|prerequisite| prerequisite.item.is_none())
     }
 

@@ -29,9 +29,9 @@ fn lint(text: impl Into<String>) -> Found {
     let job = read::job(document.root.as_ref().unwrap());
     let subject = Subject {
         job: &job,
-        prerequisites: &job.prerequisites.iter().collect::<Vec<_>>(),
+        prerequisites: &job.prerequisites,
         comments: &document.comments,
-        templates: &[],
+        named: Named::default(),
         sources: &sources,
     };
     let mut out = Diagnostics::default();

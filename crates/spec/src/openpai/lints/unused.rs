@@ -18,53 +18,43 @@ const MOST_GUESSES: usize = 256;
 
 /// `in_clear` are the secrets that a text should name and does not: told already, and meant.
 pub(super) fn check(subject: &Subject<'_, '_>, in_clear: Vec<Span>, out: &mut Diagnostics) {
+    let Subject { job, named, .. } = subject;
+    // Most jobs name all that they declare in what is read already.
+    let has_all_parameters = named.parameters.has_all(entries(job.parameters).len());
+    if !has_all_parameters || !named.secrets.has_all(entries(job.secrets).len()) {
+        declared(subject, in_clear, out);
+    }
+    let own = subject.own_prerequisites().count();
+    if !named.prerequisites.has_all(own) {
+        prerequisites(subject, out);
+    }
+}
+
+/// Looks for the keys of `parameters` and `secrets` in all texts.
+fn declared(subject: &Subject<'_, '_>, in_clear: Vec<Span>, out: &mut Diagnostics) {
     let mut declared = [
         Declared::new(Scope::Parameters, subject.job.parameters),
         Declared::new(Scope::Secrets, subject.job.secrets),
     ];
-    // Most jobs name all that they declare in texts that are read already.
-    for (_, template) in subject.templates {
-        if declared.iter().all(Declared::is_used_up) {
-            break;
-        }
-        for declared in &mut declared {
-            declared.note(template);
-        }
-    }
-    if !declared.iter().all(Declared::is_used_up) {
-        for declared in &mut declared {
-            declared.guesses = 0;
-        }
-        for document in subject.documents() {
-            each_scalar(document, &mut |node| {
-                if declared.iter().all(Declared::is_used_up) {
-                    return;
+    for document in subject.documents() {
+        each_scalar(document, &mut |node| {
+            if declared.iter().all(Declared::is_used_up) {
+                return;
+            }
+            if let Some(text) = node.as_text().filter(|text| template::has_tag(text)) {
+                let template = template::parse(text);
+                for declared in &mut declared {
+                    declared.note(&template);
                 }
-                if let Some(text) = node.as_text().filter(|text| template::has_tag(text)) {
-                    let place = |(span, _): &(Span, _)| *span;
-                    let known = subject.templates.binary_search_by_key(&node.span, place);
-                    let read;
-                    let template = match known {
-                        Ok(index) => &subject.templates[index].1,
-                        Err(_) => {
-                            read = template::parse(text);
-                            &read
-                        }
-                    };
-                    for declared in &mut declared {
-                        declared.note(template);
-                    }
-                }
-            });
-        }
-        let mut copied = in_clear;
-        collect_copied(subject.job.root, &mut copied);
-        copied.sort_unstable();
-        for declared in &declared {
-            declared.report(subject, &copied, out);
-        }
+            }
+        });
     }
-    prerequisites(subject, out);
+    let mut copied = in_clear;
+    collect_copied(subject.job.root, &mut copied);
+    copied.sort_unstable();
+    for declared in &declared {
+        declared.report(subject, &copied, out);
+    }
 }
 
 /// The keys of `parameters` or `secrets`, and which of them tags name.

@@ -96,13 +96,14 @@ impl<'d> Lowering<'_, 'd> {
                     let Some(list) = found((parameters.find)(key)) else {
                         continue;
                     };
-                    let path = self.path(format_args!("{}.{key}", parameters.path));
+                    if !self.building {
+                        self.judge_all(Some(list), scopes);
+                        continue;
+                    }
+                    let path = format!("{}.{key}", parameters.path);
                     let mut notes = Vec::new();
                     let commands =
                         self.texts(Some(list), scopes, &path, "action.commands", &mut notes);
-                    if !self.building {
-                        continue;
-                    }
                     let (step, mut all) = maker.step(self, event, Action::Shell { commands });
                     self.keep(&mut all, "on", |lowering| {
                         lowering.trace.written(list, &path)

@@ -16,11 +16,12 @@ use pinnace_core::words;
 
 use super::catalog::Catalog;
 use super::model::{Job, Kind, Prerequisite};
+use super::named::Named;
 use super::read;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, codes};
 use crate::secrets::ClearSecrets;
-use crate::source::{Sources, Span};
-use crate::template::{self, Fault, Problem, Scope, Scopes, Site, Template};
+use crate::source::Sources;
+use crate::template::{self, Fault, Problem, Rendered, Scope, Scopes, Site, Template};
 use crate::trace::Trace;
 use crate::yaml::Node;
 
@@ -33,25 +34,20 @@ pub struct Lowered {
     pub origins: Origins,
 }
 
-/// The templates that were read, by the place of their text; for lints that look at them again.
-pub type Templates<'d> = Vec<(Span, Template<'d>)>;
-
 /// So many bytes the texts of a plan may have in all. Tags take values, and roles take prerequisites, any number of
 /// times, so a small file could ask for more than a machine has.
 const MOST_TEXT: usize = 8 << 20;
 
-/// So many templates have room before more is made.
-const USUAL_TEMPLATES: usize = 8;
-
-/// Renders everything and reports what is wrong; makes the plan only if `building`.
+/// Renders everything and reports what is wrong; makes the plan only if `building`. Notes what the texts name.
 pub fn lower<'d>(
     job: &Job<'d>,
     catalog: &Catalog<'d>,
     sources: &Sources,
     compat: bool,
     building: bool,
+    named: &mut Named,
     out: &mut Diagnostics,
-) -> (Option<Lowered>, Templates<'d>) {
+) -> Option<Lowered> {
     let mut lowering = Lowering {
         job,
         catalog,
@@ -60,7 +56,7 @@ pub fn lower<'d>(
         building,
         out,
         trace: Trace::new(sources, building),
-        templates: Vec::with_capacity(USUAL_TEMPLATES),
+        named,
         used: vec![None; catalog.len()],
         room: MOST_TEXT,
         overfull: false,
@@ -79,13 +75,10 @@ pub fn lower<'d>(
         }
     }
     lowering.unused_texts();
-    let lowered = building.then(|| Lowered {
+    building.then(|| Lowered {
         plan: lowering.job(roles),
-        origins: std::mem::replace(&mut lowering.trace, Trace::new(sources, false)).finish(),
-    });
-    let mut templates = lowering.templates;
-    templates.sort_by_key(|(span, _)| *span);
-    (lowered, templates)
+        origins: lowering.trace.finish(),
+    })
 }
 
 /// What is at hand while a job is lowered.
@@ -97,7 +90,7 @@ struct Lowering<'a, 'd> {
     compat: bool,
     building: bool,
     out: &'a mut Diagnostics,
-    templates: Templates<'d>,
+    named: &'a mut Named,
     trace: Trace<'a>,
     /// The prerequisites that some role brings along.
     used: Vec<Option<Used<'d>>>,
@@ -350,49 +343,81 @@ impl<'d> Lowering<'_, 'd> {
         }
     }
 
-    /// Renders the text of a node and reports what is wrong with it.
+    /// Renders the text of a node and reports what is wrong with it; only the latter without a plan.
     fn render(
         &mut self,
         node: &'d Node<'d>,
         scopes: &Scopes<'_, 'd>,
         doc_path: impl Display,
     ) -> (Text, Option<Origin>) {
-        let text = node
-            .as_scalar()
-            .map(|scalar| &*scalar.text)
-            .unwrap_or_default();
-        let origin = |trace: &Trace<'_>| trace.written(node, &doc_path);
-        let has_tag = template::has_tag(text);
-        if self.overfull || !has_tag && !self.spend(text.len(), node) {
-            return (Text::default(), None);
+        let nothing = (Text::default(), None);
+        if !self.building {
+            self.judge(node, scopes);
+            return nothing;
         }
-        if !self.building && (!has_tag || self.out.is_full()) {
-            return (Text::default(), None);
+        let text = written(node);
+        if self.overfull {
+            return nothing;
         }
-        if !has_tag {
-            return (
-                self.clear.hide(&Text::from(text.trim())),
-                Some(origin(&self.trace)),
-            );
+        if !template::has_tag(text) {
+            if !self.spend(text.len(), node) {
+                return nothing;
+            }
+            let text = self.clear.hide(&Text::from(text.trim()));
+            return (text, Some(self.trace.written(node, doc_path)));
         }
         let template = template::parse(text.trim());
-        if !self.building {
-            let (problems, length) = template::problems(&template, scopes, self.room);
-            self.report(node, &template, &problems);
-            self.spend(length, node);
-            self.templates.push((node.span, template));
-            return (Text::default(), None);
-        }
-        let rendered = template::render(&template, scopes, self.room);
-        self.report(node, &template, &rendered.problems);
-        self.spend(rendered.length, node);
-        let mut origin = origin(&self.trace);
+        let rendered = self.render_template(node, &template, scopes);
+        self.named.add_tags(&template, scopes);
+        let mut origin = self.trace.written(node, doc_path);
         origin
             .via
             .extend(rendered.uses.iter().map(|taken| self.trace.used(taken)));
-        let text = self.clear.hide(&rendered.text);
-        self.templates.push((node.span, template));
-        (text, Some(origin))
+        (self.clear.hide(&rendered.text), Some(origin))
+    }
+
+    /// Reports what is wrong with the text of a node that nobody wants to have.
+    fn judge(&mut self, node: &'d Node<'d>, scopes: &Scopes<'_, 'd>) {
+        let text = written(node);
+        if self.overfull {
+            return;
+        }
+        if !template::has_tag(text) {
+            self.spend(text.len(), node);
+            return;
+        }
+        if self.out.is_full() {
+            return;
+        }
+        let text = text.trim();
+        let name = |scope, place| self.named.add(scope, place);
+        match template::plain_length(text, scopes, self.room, name) {
+            Some(length) => {
+                self.spend(length, node);
+            }
+            None => {
+                self.render_template(node, &template::parse(text), scopes);
+            }
+        }
+    }
+
+    /// The same for all texts of a list.
+    fn judge_all(&mut self, list: Option<&'d Node<'d>>, scopes: &Scopes<'_, 'd>) {
+        for node in read::items(list) {
+            self.judge(node, scopes);
+        }
+    }
+
+    fn render_template(
+        &mut self,
+        node: &Node<'_>,
+        template: &Template<'_>,
+        scopes: &Scopes<'_, 'd>,
+    ) -> Rendered<'d> {
+        let rendered = template::render(template, scopes, self.room);
+        self.report(node, template, &rendered.problems);
+        self.spend(rendered.length, node);
+        rendered
     }
 
     /// Takes the length of a text from the room that is left; says so once if there is none.
@@ -422,6 +447,11 @@ impl<'d> Lowering<'_, 'd> {
             self.out.push(diagnostic);
         }
     }
+}
+
+/// The text of a scalar as it stands in the file.
+fn written<'d>(node: &'d Node<'_>) -> &'d str {
+    node.as_scalar().map_or("", |scalar| &*scalar.text)
 }
 
 fn too_much_text(node: &Node<'_>) -> Diagnostic {

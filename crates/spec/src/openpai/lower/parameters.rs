@@ -27,15 +27,17 @@ impl<'d> Lowering<'_, 'd> {
         plan_path: &str,
         notes: &mut Vec<(String, Origin)>,
     ) -> Vec<Text> {
+        if !self.building {
+            self.judge_all(list, scopes);
+            return Vec::new();
+        }
         let mut texts = Vec::new();
         for (index, node) in read::items(list).iter().enumerate() {
             let (text, origin) = self.render(node, scopes, format_args!("{doc_path}[{index}]"));
             if let Some(origin) = origin {
                 notes.push((format!("{plan_path}[{index}]"), origin));
             }
-            if self.building {
-                texts.push(text);
-            }
+            texts.push(text);
         }
         texts
     }

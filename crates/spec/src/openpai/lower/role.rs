@@ -100,32 +100,23 @@ impl<'d> Lowering<'_, 'd> {
             self.job.deployments.iter().find(|deployment| {
                 active.is_some() && deployment.name.map(|name| name.text) == active
             });
-        let added = deployment.and_then(|deployment| {
-            let part = deployment.role(role.name.text)?;
-            let path = self.path(format_args!(
-                "deployments[{}].taskRoles.{}",
-                deployment.index, role.name.text
-            ));
-            Some((path, part))
-        });
-        let pre = added.as_ref().map(|(path, part)| {
-            (
-                self.path(format_args!("{path}.preCommands")),
-                part.pre_commands,
-            )
-        });
-        let own = Some((
-            self.path(format_args!("{doc_path}.commands")),
-            role.commands,
-        ));
-        let post = added.as_ref().map(|(path, part)| {
-            (
-                self.path(format_args!("{path}.postCommands")),
-                part.post_commands,
-            )
-        });
+        let part = deployment.and_then(|deployment| deployment.role(role.name.text));
+        let pre = part.and_then(|part| part.pre_commands);
+        let post = part.and_then(|part| part.post_commands);
+        if !self.building {
+            for list in [pre, role.commands, post] {
+                self.judge_all(list, scopes);
+            }
+            return Vec::new();
+        }
+        let place = deployment.map_or(0, |deployment| deployment.index);
+        let added = format!("deployments[{place}].taskRoles.{}", role.name.text);
         let mut lines = Vec::new();
-        for (path, list) in [pre, own, post].into_iter().flatten() {
+        for (path, list) in [
+            (format!("{added}.preCommands"), pre),
+            (format!("{doc_path}.commands"), role.commands),
+            (format!("{added}.postCommands"), post),
+        ] {
             for (index, node) in read::items(list).iter().enumerate() {
                 let (text, origin) = self.render(node, scopes, format_args!("{path}[{index}]"));
                 if let Some(origin) = origin {
@@ -134,9 +125,7 @@ impl<'d> Lowering<'_, 'd> {
                             origin
                         });
                 }
-                if self.building {
-                    lines.push(text);
-                }
+                lines.push(text);
             }
         }
         lines

@@ -35,6 +35,12 @@ pub(super) struct Part {
     pub(super) mounts: Vec<(Traced<Mount>, Span)>,
 }
 
+impl Part {
+    fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.mounts.is_empty()
+    }
+}
+
 /// A prerequisite as templates see it.
 struct ThisPrerequisite<'c, 'd> {
     catalog: &'c Catalog<'d>,
@@ -70,8 +76,12 @@ impl<'d> Lowering<'_, 'd> {
         plan_path: &str,
     ) -> Surroundings {
         let order = self.catalog.in_order(self.listed(role));
-        let mut parts: Vec<Part> =
-            Vec::with_capacity(order.len() + self.job.extras.plugins.len() + 1);
+        let mut parts: Vec<Part> = Vec::new();
+        let mut add = |part: Part| {
+            if !part.is_empty() {
+                parts.push(part);
+            }
+        };
         let selected = [role.data, role.script, role.output].map(|name| name.map(|name| name.text));
         for id in order {
             let before = self.used[id].filter(|used| used.selected == selected);
@@ -84,7 +94,7 @@ impl<'d> Lowering<'_, 'd> {
             if let Some(used) = known {
                 self.spend(used.length, prerequisite.node);
             } else if prerequisite.kind != Some(Kind::DockerImage) {
-                parts.push(self.prerequisite_steps(id, scopes));
+                add(self.prerequisite_steps(id, scopes));
             }
             self.used[id] = Some(Used {
                 selected,
@@ -98,10 +108,10 @@ impl<'d> Lowering<'_, 'd> {
             .is_some_and(|first| first.name == role.name);
         for entry in &self.job.extras.plugins {
             if entry.is_for(role.name.text) {
-                parts.push(self.entry_steps(entry, scopes));
+                add(self.entry_steps(entry, scopes));
             }
         }
-        parts.push(self.storages());
+        add(self.storages());
         let mut surroundings = Surroundings::default();
         self.place_mounts(&mut parts, plan_path, &mut surroundings);
         if !self.building {
@@ -301,24 +311,20 @@ impl<'d> Lowering<'_, 'd> {
         } else {
             "parameters.callbacks"
         };
-        let prefix = if self.building {
-            maker.prefix()
-        } else {
-            String::new()
-        };
         for (index, callback) in read::items(callbacks).iter().enumerate() {
             let written = read::value(callback, "event");
             let Some(event) = written.and_then(Node::as_text).and_then(event) else {
                 continue;
             };
-            let base = self.path(format_args!("{prefix}{holder}[{index}]"));
             let list = read::value(callback, "commands");
-            let mut notes = Vec::new();
-            let path = self.path(format_args!("{base}.commands"));
-            let commands = self.texts(list, scopes, &path, "action.commands", &mut notes);
             if !self.building {
+                self.judge_all(list, scopes);
                 continue;
             }
+            let base = format!("{}{holder}[{index}]", maker.prefix());
+            let mut notes = Vec::new();
+            let path = format!("{base}.commands");
+            let commands = self.texts(list, scopes, &path, "action.commands", &mut notes);
             let (mut step, mut more) = maker.step(self, event, Action::Shell { commands });
             if let Some(written) = written {
                 self.keep(&mut more, "on", |lowering| {
