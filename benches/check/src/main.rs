@@ -1,8 +1,9 @@
 //! What the steps of `pinnace check` cost, each alone, over 1,000 generated jobs.
 //!
-//! `cargo bench -p pinnace` measures; `cargo bench -p pinnace -- --write FOLDER` writes the jobs as
-//! files, for `benches/run`; `-- --write-components FOLDER` component specs, for `benches/components`;
-//! `-- --once STEP` does one step once, for a profiler.
+//! `cargo run --release -p pinnace-bench` measures; with `-- --write FOLDER` it writes the jobs as
+//! files, for `benches/run`; with `-- --write-components FOLDER` component specs, for
+//! `benches/components`; with `-- --once STEP` it does one step once, for a profiler. It is a program and no
+//! `cargo bench`, which would build every dependency once more: a benchmark cannot abort on a panic.
 
 #![allow(
     clippy::cast_precision_loss,
