@@ -175,59 +175,55 @@ fn not_of_kind(catalog: &Catalog<'_>, kind: Kind, name: Name<'_>) -> Diagnostic 
 }
 
 fn deployments(job: &Job<'_>, out: &mut Diagnostics) {
-    let mut known: HashMap<&str, Name<'_>> = HashMap::new();
-    for deployment in &job.deployments {
-        if let Some(name) = deployment.name {
-            match known.get(name.text) {
-                Some(first) => out.push(
-                    Diagnostic::new(
-                        &codes::DUPLICATE_DEPLOYMENT,
-                        name.span,
-                        format!("two deployments are called `{}`", name.text),
-                    )
-                    .label("the second one")
-                    .related(first.span, "the first one"),
-                ),
-                None => {
-                    known.insert(name.text, name);
-                }
-            }
-        }
-        for role in &deployment.roles {
-            unused_role(
-                job,
-                role.name,
-                "this deployment's commands for it never run",
-                out,
-            );
-        }
+    let names = || {
+        job.deployments
+            .iter()
+            .filter_map(|deployment| deployment.name)
+    };
+    if names().nth(1).is_some() {
+        duplicate_deployments(names(), out);
+    }
+    for role in job.deployments.iter().flat_map(|one| &one.roles) {
+        let effect = "this deployment's commands for it never run";
+        unused_role(job, role.name, effect, out);
     }
     let Some(default) = job.default_deployment else {
         return;
     };
-    if known.contains_key(default.text) {
+    let names = || names().map(|name| name.text);
+    if names().any(|name| name == default.text) {
         return;
     }
     let message = format!("there is no deployment called `{}`", default.text);
     let diagnostic = Diagnostic::new(&codes::UNKNOWN_DEPLOYMENT, default.span, message)
         .label("not defined under `deployments`");
-    let names = || {
-        job.deployments
-            .iter()
-            .filter_map(|deployment| deployment.name)
-            .map(|name| name.text)
-    };
     out.push(match closest(default.text, names()) {
         Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
             "name the one that exists",
             default.span,
             similar,
         ),
-        None if known.is_empty() => {
+        None if names().next().is_none() => {
             diagnostic.help("the job has no deployments; leave `defaults.deployment` out")
         }
         None => diagnostic.help(format!("defined are {}", super::catalog::list(names()))),
     });
+}
+
+fn duplicate_deployments<'d>(names: impl Iterator<Item = Name<'d>>, out: &mut Diagnostics) {
+    let mut known: HashMap<&str, Name<'_>> = HashMap::new();
+    for name in names {
+        let Some(first) = known.get(name.text) else {
+            known.insert(name.text, name);
+            continue;
+        };
+        let message = format!("two deployments are called `{}`", name.text);
+        out.push(
+            Diagnostic::new(&codes::DUPLICATE_DEPLOYMENT, name.span, message)
+                .label("the second one")
+                .related(first.span, "the first one"),
+        );
+    }
 }
 
 fn plugin_roles(job: &Job<'_>, out: &mut Diagnostics) {

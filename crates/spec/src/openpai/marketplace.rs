@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use super::fields;
-use super::read::{entries, items, value};
+use super::model::Job;
+use super::read;
 use crate::library::{Answer, ItemRef, Library};
 use crate::shape::{Object, Shape, Unknown, field};
 use crate::source::Sources;
-use crate::yaml::{self, Document, Limits, Node};
+use crate::yaml::access::{names, value};
+use crate::yaml::{self, Document, Limits};
 
 /// The scheme of a marketplace reference.
 pub const SCHEME: &str = "marketplace://";
@@ -52,16 +54,16 @@ pub enum Failure {
     Answer(Answer),
 }
 
-/// Fetches all that `root` names, directly or through other items.
+/// Fetches all that a job names, directly or through other items.
 pub fn fetch<'s>(
-    root: &Node<'_>,
+    job: &Job<'_>,
     sources: &'s Sources,
     library: &dyn Library,
     limits: &Limits,
 ) -> Fetched<'s> {
     let mut fetched = Fetched::default();
     let mut by_name: HashMap<String, usize> = HashMap::new();
-    let mut open = references(root);
+    let mut open = references(job);
     while let Some(reference) = open.pop() {
         if fetched.references.contains_key(&reference) {
             continue;
@@ -74,7 +76,7 @@ pub fn fetch<'s>(
                     Ok(*by_name.entry(name.clone()).or_insert_with(|| {
                         let document = yaml::load(sources.add(name, text), limits);
                         if let Some(root) = &document.root {
-                            open.extend(references(root));
+                            open.extend(references(&read::job(root)));
                         }
                         fetched.documents.push(document);
                         fetched.documents.len() - 1
@@ -89,26 +91,15 @@ pub fn fetch<'s>(
 }
 
 /// The references in a job's roles and in the `require` lists of a job or an item.
-fn references(root: &Node<'_>) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut collect = |list: Option<&Node<'_>>| {
-        let texts = list
-            .and_then(Node::as_list)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(Node::as_text);
-        found.extend(
-            texts
-                .filter(|text| text.starts_with(SCHEME))
-                .map(str::to_owned),
-        );
-    };
-    collect(value(root, "require"));
-    for prerequisite in items(value(root, "prerequisites")) {
-        collect(value(prerequisite, "require"));
-    }
-    for role in entries(value(root, "taskRoles")) {
-        collect(value(&role.value, "prerequisites"));
-    }
-    found
+fn references(job: &Job<'_>) -> Vec<String> {
+    let own = names(value(job.root, "require"));
+    let required = job.prerequisites.iter().flat_map(|one| &one.require);
+    let listed = job.roles.iter().flat_map(|role| &role.prerequisites);
+    let texts = own
+        .iter()
+        .chain(required)
+        .chain(listed)
+        .map(|name| name.text);
+    let references = texts.filter(|text| text.starts_with(SCHEME));
+    references.map(str::to_owned).collect()
 }

@@ -40,9 +40,9 @@ pub fn read_job(
 ) -> Option<Job> {
     check_shape(root, sources, out);
     root.as_map()?;
-    let fetched = marketplace::fetch(root, sources, library, &request.limits);
-    let (catalog, job) =
-        catalog::Catalog::new(read::job(root), &fetched, sources, request.plan, out);
+    let mut job = read::job(root);
+    let fetched = marketplace::fetch(&job, sources, library, &request.limits);
+    let catalog = catalog::Catalog::new(&mut job, &fetched, sources, request.plan, out);
     let mut named = Named::default();
     check::references(&job, &catalog, &fetched, &mut named, out);
     hived::check(&job, out);

@@ -32,10 +32,15 @@ pub struct Job<'d> {
 impl<'d> Job<'d> {
     /// The role of a name. The document finds its place, which is fast among many.
     pub fn role(&self, name: &str) -> Option<&Role<'d>> {
+        self.roles.get(self.role_place(name)?)
+    }
+
+    /// The place of the role of a name.
+    pub fn role_place(&self, name: &str) -> Option<usize> {
         let place = self.root.get("taskRoles")?.value.position(name)?;
         // What is no mapping is left out, so a role may stand before its place.
-        let mut up_to_place = self.roles.iter().take(place + 1).rev();
-        up_to_place.find(|role| role.name.text == name)
+        let mut up_to_place = self.roles.iter().take(place + 1);
+        up_to_place.rposition(|role| role.name.text == name)
     }
 }
 

@@ -22,10 +22,7 @@ pub fn job<'d>(root: &'d Node<'d>) -> Job<'d> {
         prerequisites: prerequisites(root, None),
         parameters: value(root, "parameters").filter(|node| node.as_map().is_some()),
         secrets: value(root, "secrets").filter(|node| node.as_map().is_some()),
-        roles: entries(value(root, "taskRoles"))
-            .iter()
-            .filter_map(role)
-            .collect(),
+        roles: roles(entries(value(root, "taskRoles"))),
         deployments: items(value(root, "deployments"))
             .iter()
             .enumerate()
@@ -40,10 +37,20 @@ pub fn job<'d>(root: &'d Node<'d>) -> Job<'d> {
 
 /// Reads the prerequisites of a job, or of a marketplace item that is written like one.
 pub fn prerequisites<'d>(root: &'d Node<'d>, item: Option<&str>) -> Vec<Prerequisite<'d>> {
-    let list = items(value(root, "prerequisites")).iter().enumerate();
-    list.filter(|(_, node)| node.as_map().is_some())
-        .map(|(index, node)| prerequisite(node, Some(index), item))
-        .collect()
+    let list = items(value(root, "prerequisites"));
+    let mut prerequisites = Vec::with_capacity(list.len());
+    let mappings = list
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| node.as_map().is_some());
+    prerequisites.extend(mappings.map(|(index, node)| prerequisite(node, Some(index), item)));
+    prerequisites
+}
+
+fn roles<'d>(entries: &'d [Entry<'d>]) -> Vec<Role<'d>> {
+    let mut roles = Vec::with_capacity(entries.len());
+    roles.extend(entries.iter().filter_map(role));
+    roles
 }
 
 /// Reads one prerequisite.

@@ -124,7 +124,11 @@ fn part<'n, 'd>(node: &'n Node<'d>, key: &str) -> Option<&'n Node<'d>> {
 /// How long a value is, if it is a plain one and there is room.
 fn value_length(scope: Scope, node: &Node<'_>, room: usize) -> Option<usize> {
     let plain = |node: &Node<'_>| {
-        let text = node.as_text()?;
+        let text = &*node.as_scalar()?.text;
+        let may_be_null = matches!(text.as_bytes(), [] | [b'~' | b'n' | b'N', ..]);
+        if may_be_null && node.is_null() {
+            return None;
+        }
         match scope {
             Scope::Secrets => Some(SECRET_LENGTH),
             _ => (text.len() <= room && !has_tag(text)).then_some(text.len()),

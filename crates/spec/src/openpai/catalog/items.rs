@@ -12,7 +12,7 @@ use crate::source::Sources;
 use crate::yaml::Document;
 
 impl<'d> Catalog<'d> {
-    /// Adds the prerequisites of every item document; tells for each added one its siblings.
+    /// Adds the prerequisites of every item document; tells the siblings of each added one.
     pub(super) fn add_items(
         &mut self,
         fetched: &'d Fetched<'_>,
@@ -21,7 +21,7 @@ impl<'d> Catalog<'d> {
         plan: bool,
         out: &mut Diagnostics,
     ) -> Vec<Vec<Id>> {
-        let mut siblings: Vec<Vec<Id>> = vec![Vec::new(); self.all.len()];
+        let mut siblings: Vec<Vec<Id>> = Vec::new();
         let mut documents: Vec<Vec<Id>> = Vec::new();
         for document in &fetched.documents {
             let first = self.all.len();

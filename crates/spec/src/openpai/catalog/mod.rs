@@ -68,15 +68,14 @@ pub enum Inherited<'d> {
 }
 
 impl<'d> Catalog<'d> {
-    /// Joins the job's prerequisites with the fetched items and reports what does not fit.
+    /// Takes the job's prerequisites, joins them with the fetched items and reports what does not fit.
     pub fn new(
-        job: Job<'d>,
+        job: &mut Job<'d>,
         fetched: &'d Fetched<'_>,
         sources: &Sources,
         plan: bool,
         out: &mut Diagnostics,
-    ) -> (Self, Job<'d>) {
-        let mut job = job;
+    ) -> Self {
         let all = std::mem::take(&mut job.prerequisites);
         let mut catalog = Catalog {
             own: all.len(),
@@ -88,10 +87,10 @@ impl<'d> Catalog<'d> {
             work: Cell::new(WORK),
         };
         catalog.index_names(out);
-        let scopes = catalog.add_items(fetched, &job, sources, plan, out);
-        catalog.link(&scopes, fetched, out);
+        let item_siblings = catalog.add_items(fetched, job, sources, plan, out);
+        catalog.link(&item_siblings, fetched, out);
         catalog.report_cycles(out);
-        (catalog, job)
+        catalog
     }
 
     /// One of them.
@@ -274,6 +273,10 @@ impl<'d> Catalog<'d> {
             .filter_map(|(id, prerequisite)| Some((prerequisite.name?.text, id)))
             .collect();
         named.sort_unstable();
+        if named.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+            self.by_name = named;
+            return;
+        }
         self.by_name = Vec::with_capacity(named.len());
         let mut group = 0;
         for (text, id) in named {
@@ -306,13 +309,16 @@ impl<'d> Catalog<'d> {
     }
 
     /// Resolves every `require`.
-    fn link(&mut self, siblings: &[Vec<Id>], fetched: &Fetched<'_>, out: &mut Diagnostics) {
+    fn link(&mut self, item_siblings: &[Vec<Id>], fetched: &Fetched<'_>, out: &mut Diagnostics) {
         let mut requires = Vec::with_capacity(self.all.len());
         let mut unresolved = Vec::new();
         for (id, prerequisite) in self.all.iter().enumerate() {
             let mut targets = Vec::new();
+            let item = id.checked_sub(self.own);
+            let siblings = item.and_then(|item| item_siblings.get(item));
             for required in &prerequisite.require {
-                let sibling = siblings[id].iter().copied().find(|other| {
+                let mut siblings = siblings.into_iter().flatten().copied();
+                let sibling = siblings.find(|other| {
                     self.all[*other]
                         .name
                         .is_some_and(|name| name.text == required.text)
@@ -445,10 +451,11 @@ const FEW: usize = 16;
 /// The places of a name in a list that is in the order of its names.
 pub(crate) fn called<T>(sorted: &[T], name: &str, name_of: impl Fn(&T) -> &str) -> Range<usize> {
     let is_name = |one: &T| same_text(name_of(one), name);
-    let start = if sorted.len() > FEW {
-        sorted.partition_point(|one| name_of(one) < name)
-    } else {
-        sorted.iter().position(is_name).unwrap_or(sorted.len())
-    };
-    start..start + sorted[start..].partition_point(is_name)
+    if sorted.len() > FEW {
+        let start = sorted.partition_point(|one| name_of(one) < name);
+        return start..start + sorted[start..].partition_point(is_name);
+    }
+    let start = sorted.iter().position(is_name).unwrap_or(sorted.len());
+    let more = sorted[start..].iter().take_while(|one| is_name(one));
+    start..start + more.count()
 }

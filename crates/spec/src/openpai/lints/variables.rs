@@ -19,40 +19,34 @@ const MOST_PLACES: usize = 64;
 /// So many names are judged without a look whether they were judged before.
 const FEW_NAMES: usize = 64;
 
-/// Keys below which commands stand.
-const COMMANDS: &[&str] = &["commands", "preCommands", "postCommands"];
-
 pub(super) fn check(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
-    let mut texts = Vec::new();
-    collect_texts(subject, &mut texts);
-    if texts.is_empty() {
-        return;
-    }
-    let shapes: Vec<RoleShape<'_>> = subject
-        .job
-        .roles
-        .iter()
-        .map(|role| RoleShape {
-            name: role.name.text,
-            instances: role.instances,
-            ports: role.ports.iter().map(|(label, _)| label.text).collect(),
-        })
-        .collect();
-    let names = Names::new(&shapes);
+    let shapes: LazyCell<Vec<RoleShape<'_>>, _> = LazyCell::new(|| {
+        let roles = subject.job.roles.iter();
+        roles
+            .map(|role| RoleShape {
+                name: role.name.text,
+                instances: role.instances,
+                ports: role.ports.iter().map(|(label, _)| label.text).collect(),
+            })
+            .collect()
+    });
+    let names = LazyCell::new(|| Names::new(&shapes));
     let assigned = LazyCell::new(|| {
-        let texts = texts.iter().filter_map(|(node, _)| node.as_text());
-        texts.flat_map(assigned_names).collect::<HashSet<&str>>()
+        let mut assigned: HashSet<&str> = HashSet::new();
+        each_text(subject, &mut |_, text, _| {
+            assigned.extend(assigned_names(text));
+        });
+        assigned
     });
     let mut candidates: HashMap<Option<usize>, Vec<String>> = HashMap::new();
     let mut verdicts: HashMap<(&str, Option<usize>), Verdict<'_>> = HashMap::new();
     let mut count = 0;
     let mut asked = 0;
-    for (node, role) in &texts {
-        let (node, role) = (*node, *role);
-        let Some(text) = node.as_text() else {
-            continue;
-        };
+    each_text(subject, &mut |node, text, role| {
         for (name, range) in used_names(text) {
+            if count > MOST_PLACES {
+                return;
+            }
             asked += 1;
             let verdict = if asked <= FEW_NAMES {
                 names.check(name, role)
@@ -73,38 +67,33 @@ pub(super) fn check(subject: &Subject<'_, '_>, out: &mut Diagnostics) {
                 .or_insert_with(|| names.candidates(role));
             out.push(unknown(subject, node, name, range, verdict, candidates));
         }
-    }
+    });
 }
 
-/// The texts that a shell reads and that may name a variable, with the place of the role that runs them if it is one alone.
-fn collect_texts<'d>(subject: &Subject<'_, 'd>, texts: &mut Vec<(&'d Node<'d>, Option<usize>)>) {
-    let places = LazyCell::new(|| {
-        let roles = subject.job.roles.iter().enumerate();
-        roles
-            .map(|(index, role)| (role.name.text, index))
-            .collect::<HashMap<&str, usize>>()
-    });
-    let names_variable = |node: &&Node<'_>| {
-        let text = node.as_text().unwrap_or_default();
-        prefixes(text).next().is_some()
-    };
-    for (index, role) in subject.job.roles.iter().enumerate() {
-        let commands = items(role.commands).iter().filter(names_variable);
-        texts.extend(commands.map(|command| (command, Some(index))));
-    }
-    for deployment in &subject.job.deployments {
-        for part in &deployment.roles {
-            let role = places.get(part.name.text).copied();
-            for list in [part.pre_commands, part.post_commands] {
-                let commands = items(list).iter().filter(names_variable);
-                texts.extend(commands.map(|command| (command, role)));
+/// Calls `visit` with the texts that a shell reads, and the place of the role that runs each if it is one alone.
+fn each_text<'d>(
+    subject: &Subject<'_, 'd>,
+    visit: &mut impl FnMut(&'d Node<'d>, &'d str, Option<usize>),
+) {
+    let mut visit_role = |list: Option<&'d Node<'d>>, role: Option<usize>| {
+        for node in items(list) {
+            if let Some(text) = node.as_text() {
+                visit(node, text, role);
             }
         }
+    };
+    for (index, role) in subject.job.roles.iter().enumerate() {
+        visit_role(role.commands, Some(index));
+    }
+    for part in subject.job.deployments.iter().flat_map(|one| &one.roles) {
+        let role = subject.job.role_place(part.name.text);
+        visit_role(part.pre_commands, role);
+        visit_role(part.post_commands, role);
     }
     let mut add = |commands: &'d Node<'d>| {
         each_scalar(commands, &mut |node| {
-            if names_variable(&node) {
-                texts.push((node, None));
+            if let Some(text) = node.as_text() {
+                visit(node, text, None);
             }
         });
     };
@@ -114,7 +103,12 @@ fn collect_texts<'d>(subject: &Subject<'_, 'd>, texts: &mut Vec<(&'d Node<'d>, O
         }
         let lists = entries(Some(owner)).iter();
         lists
-            .filter(|entry| COMMANDS.contains(&&*entry.key.text))
+            .filter(|entry| {
+                matches!(
+                    &*entry.key.text,
+                    "commands" | "preCommands" | "postCommands"
+                )
+            })
             .for_each(|entry| add(&entry.value));
     };
     for prerequisite in subject.own_prerequisites() {
