@@ -334,11 +334,10 @@ impl<'s> Node<'s> {
 
     /// Whether it is nothing: `~`, `null`, or no value at all.
     pub fn is_null(&self) -> bool {
-        // Most texts are told from null by a look at their length.
+        // Most texts are told from null by a look at them.
+        let may_be = |text: &str| matches!(text.as_bytes(), [] | [b'~'] | [b'n' | b'N', _, _, _]);
         match &self.value {
-            Value::Scalar(scalar) if matches!(scalar.text.len(), 0 | 1 | 4) => {
-                self.kind() == Kind::Null
-            }
+            Value::Scalar(scalar) => may_be(&scalar.text) && self.kind() == Kind::Null,
             _ => false,
         }
     }
