@@ -72,15 +72,8 @@ const PARAMETER_RULE: TextRule = TextRule {
 };
 
 const JOB_NAME_RULE: TextRule = TextRule {
-    accepts: |text| {
-        !text.is_empty()
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-    },
-    pattern: "^[a-zA-Z0-9_-]+$",
-    words: "made of letters, digits, `_` and `-`",
     max_length: 200,
+    ..TextRule::JOB_NAME
 };
 
 static PROCESSOR: Object = Object {

@@ -216,6 +216,19 @@ pub struct TextRule {
 }
 
 impl TextRule {
+    /// The name of a job.
+    pub const JOB_NAME: TextRule = TextRule {
+        accepts: |text| {
+            !text.is_empty()
+                && text
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        },
+        pattern: "^[a-zA-Z0-9_-]+$",
+        words: "made of letters, digits, `_` and `-`",
+        max_length: 255,
+    };
+
     /// Every text will do.
     pub const ANY: TextRule = TextRule {
         accepts: |_| true,

@@ -36,18 +36,6 @@ Whole numbers may be written as `4` or `4.0`; a number or a flag in place of a t
 /// Numbers that end up in a signed 32-bit field of a cluster.
 const MOST: i64 = i32::MAX as i64;
 
-const NAME_RULE: TextRule = TextRule {
-    accepts: |text| {
-        !text.is_empty()
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-    },
-    pattern: "^[a-zA-Z0-9_-]+$",
-    words: "made of letters, digits, `_` and `-`",
-    max_length: 255,
-};
-
 const IDENTIFIER_RULE: TextRule = TextRule {
     accepts: |text| {
         text.bytes().enumerate().all(|(index, byte)| {
@@ -120,7 +108,7 @@ pub static JOB: Object = Object {
     doc: "An OpenPAI job, protocol version 2.",
     fields: &[
         protocol_version().required_with_stub("2"),
-        field("name", Shape::Text(NAME_RULE), "The job's name.").required(),
+        field("name", Shape::Text(TextRule::JOB_NAME), "The job's name.").required(),
         field(
             "type",
             Shape::Choice(&["job"]),
@@ -194,7 +182,7 @@ static DEPLOYMENT: Object = Object {
     fields: &[
         field(
             "name",
-            Shape::Text(NAME_RULE),
+            Shape::Text(TextRule::JOB_NAME),
             "The name by which `defaults.deployment` refers to it.",
         )
         .required(),
