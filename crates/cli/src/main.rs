@@ -1,5 +1,6 @@
 //! The `pinnace` command. Results go to standard output, talk goes to standard error.
 
+mod apart;
 mod command;
 mod component_copy;
 mod config_folder;

@@ -11,6 +11,7 @@ use pinnace_spec::job::Overridden;
 use pinnace_spec::overrides::Used;
 
 use super::{Exit, usage};
+use crate::apart::Home;
 use crate::files::{self, Buffer, Input};
 use crate::reading::{ReadArgs, Reader, Reading, Wanted, colour};
 use crate::tenant::{self, ConfigProblems};
@@ -191,8 +192,13 @@ fn check_all(reader: &Reader, inputs: &[Input], format: Format, colour: Colour) 
             done.push((index, check(reader, input, format, colour, &mut buffer)));
         }
     };
+    let home = Home::here();
     let mut all: Vec<(usize, Checked)> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let elsewhere = || {
+            home.leave();
+            work()
+        };
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(elsewhere)).collect();
         let mut all = work();
         for other in others {
             match other.join() {
