@@ -37,10 +37,10 @@ impl<'d> Job<'d> {
 
     /// The place of the role of a name.
     pub fn role_place(&self, name: &str) -> Option<usize> {
-        let place = self.root.get("taskRoles")?.value.position(name)?;
-        // What is no mapping is left out, so a role may stand before its place.
-        let mut up_to_place = self.roles.iter().take(place + 1);
-        up_to_place.rposition(|role| role.name.text == name)
+        let index = self.root.get("taskRoles")?.value.position(name)?;
+        // What is no mapping is left out, so a role may stand before its index.
+        let found = self.roles.binary_search_by_key(&index, |role| role.index);
+        found.ok()
     }
 }
 
@@ -124,6 +124,8 @@ impl Kind {
 /// One of `taskRoles`.
 #[derive(Debug)]
 pub struct Role<'d> {
+    /// Its index among the entries of `taskRoles`.
+    pub index: usize,
     /// Its key.
     pub name: Name<'d>,
     /// Its mapping.

@@ -49,7 +49,7 @@ pub fn prerequisites<'d>(root: &'d Node<'d>, item: Option<&str>) -> Vec<Prerequi
 
 fn roles<'d>(entries: &'d [Entry<'d>]) -> Vec<Role<'d>> {
     let mut roles = Vec::with_capacity(entries.len());
-    roles.extend(entries.iter().filter_map(role));
+    roles.extend(entries.iter().enumerate().filter_map(role));
     roles
 }
 
@@ -82,10 +82,11 @@ pub fn prerequisite<'d>(
     prerequisite
 }
 
-fn role<'d>(entry: &'d Entry<'d>) -> Option<Role<'d>> {
+fn role<'d>((index, entry): (usize, &'d Entry<'d>)) -> Option<Role<'d>> {
     let node = &entry.value;
     node.as_map()?;
     let mut role = Role {
+        index,
         name: Name::of_key(entry),
         node,
         instances: 1,
@@ -182,4 +183,24 @@ fn plugin_entry<'d>((index, node): (usize, &'d Node<'d>)) -> Option<PluginEntry<
 fn is_ignore(policy: &Node<'_>) -> bool {
     let text = policy.as_text();
     text.is_some_and(|text| text.eq_ignore_ascii_case("ignore"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::source::Sources;
+    use crate::yaml::{Limits, load};
+
+    #[test]
+    fn a_role_is_found_behind_what_is_no_role() {
+        let sources = Sources::default();
+        let text = "taskRoles: {a: 1, b: {instances: 2}, c: [], d: {instances: 4}}";
+        let document = load(sources.add("job.yaml", text), &Limits::default());
+        let job = super::job(document.root.as_ref().unwrap());
+        let instances = |name| job.role(name).map(|role| role.instances);
+        assert_eq!(
+            ["a", "b", "c", "d", "e"].map(instances),
+            [None, Some(2), None, Some(4), None]
+        );
+    }
 }
